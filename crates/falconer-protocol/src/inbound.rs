@@ -1,0 +1,120 @@
+//! What an engine says to the host.
+
+use crate::control::{ControlCancelRequest, ControlRequest, ControlResponse};
+use crate::message::{
+    ActiveGoalMessage, AssistantMessage, AuthStatusMessage, CommandLifecycleMessage,
+    ConversationResetMessage, KeepAliveMessage, PromptSuggestionMessage, RateLimitEvent,
+    ResultMessage, ToolProgressMessage, ToolUseSummaryMessage, TranscriptMirrorMessage,
+    UserMessage, WarningMessage,
+};
+use crate::stream::StreamEventMessage;
+use crate::system::SystemMessage;
+use crate::wire::tagged_enum;
+
+tagged_enum! {
+    /// A line of the engine.
+    ///
+    /// ```
+    /// use falconer_protocol::Message;
+    ///
+    /// let line = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"4"}]}}"#;
+    /// let Message::Assistant(answer) = serde_json::from_str(line)? else {
+    ///     panic!("not an answer");
+    /// };
+    /// assert_eq!(answer.text(), "4");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub enum Message by "type" {
+        /// A piece of an API response while it streams.
+        StreamEvent(Box<StreamEventMessage>) = "stream_event",
+        /// A finished block of the model's answer.
+        Assistant(Box<AssistantMessage>) = "assistant",
+        /// A tool result or injected text.
+        User(Box<UserMessage>) = "user",
+        /// Everything with a `subtype`: init, status, tasks, hooks.
+        System(SystemMessage) = "system",
+        /// The end of a turn.
+        Result(Box<ResultMessage>) = "result",
+        /// A question that must be answered.
+        ControlRequest(Box<ControlRequest>) = "control_request",
+        /// The answer to a question of the host.
+        ControlResponse(Box<ControlResponse>) = "control_response",
+        /// A question is no longer asked.
+        ControlCancelRequest(ControlCancelRequest) = "control_cancel_request",
+        /// A tool is still running.
+        ToolProgress(Box<ToolProgressMessage>) = "tool_progress",
+        /// What a series of tool calls did.
+        ToolUseSummary(Box<ToolUseSummaryMessage>) = "tool_use_summary",
+        /// What became of a prompt that carried a uuid.
+        CommandLifecycle(Box<CommandLifecycleMessage>) = "command_lifecycle",
+        /// The conversation was cleared.
+        ConversationReset(Box<ConversationResetMessage>) = "conversation_reset",
+        /// Lines for the host's copy of the transcript.
+        TranscriptMirror(Box<TranscriptMirrorMessage>) = "transcript_mirror",
+        /// A sign of life.
+        KeepAlive(KeepAliveMessage) = "keep_alive",
+        /// Progress of a login.
+        AuthStatus(Box<AuthStatusMessage>) = "auth_status",
+        /// The state of the rate limits.
+        RateLimitEvent(Box<RateLimitEvent>) = "rate_limit_event",
+        /// What the user may want to say next.
+        PromptSuggestion(Box<PromptSuggestionMessage>) = "prompt_suggestion",
+        /// The goal the session works on.
+        ActiveGoal(Box<ActiveGoalMessage>) = "active_goal",
+        /// Made by the host's library, not by the engine.
+        Warning(WarningMessage) = "falconer_warning",
+    }
+}
+
+/// Reads one of the fields that most messages have.
+macro_rules! common_field {
+    ($message:expr, $field:ident) => {
+        match $message {
+            Message::StreamEvent(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::Assistant(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::User(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::System(body) => body.$field(),
+            Message::Result(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::ToolProgress(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::ToolUseSummary(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::CommandLifecycle(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::ConversationReset(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::AuthStatus(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::RateLimitEvent(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::PromptSuggestion(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::ActiveGoal(body) => body.$field.as_ref().map(|id| id.as_str()),
+            Message::ControlRequest(_)
+            | Message::ControlResponse(_)
+            | Message::ControlCancelRequest(_)
+            | Message::TranscriptMirror(_)
+            | Message::KeepAlive(_)
+            | Message::Warning(_) => None,
+            Message::Unknown(object) => object.get(stringify!($field))?.as_str(),
+        }
+    };
+}
+
+impl Message {
+    /// The session it belongs to, if it says so.
+    pub fn session_id(&self) -> Option<&str> {
+        common_field!(self, session_id)
+    }
+
+    /// The id of the line, if it has one.
+    pub fn uuid(&self) -> Option<&str> {
+        common_field!(self, uuid)
+    }
+
+    /// The tool call whose sub-agent it comes from; `None` in the main conversation.
+    pub fn parent_tool_use_id(&self) -> Option<&str> {
+        let id = match self {
+            Self::StreamEvent(body) => &body.parent_tool_use_id,
+            Self::Assistant(body) => &body.parent_tool_use_id,
+            Self::User(body) => &body.parent_tool_use_id,
+            Self::ToolProgress(body) => &body.parent_tool_use_id,
+            Self::Unknown(object) => return object.get("parent_tool_use_id")?.as_str(),
+            _ => return None,
+        };
+        id.as_ref().map(|id| id.as_str())
+    }
+}
