@@ -1,0 +1,74 @@
+//! The environment variable by which descendants are recognised after they lost their parents.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::OnceLock;
+
+use uuid::Uuid;
+
+/// The beginning of every marker's name.
+pub(super) const PREFIX: &str = "FALCONER_RUN_";
+
+/// A name that is unique for each supervised process.
+///
+/// The name carries the identity, not the value, so that a process inside another supervised
+/// process has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Marker(Uuid);
+
+impl Marker {
+    pub(super) fn new() -> Self {
+        Self(Uuid::new_v4())
+    }
+
+    /// All markers in a block of `NAME=value` strings separated by NUL.
+    pub(super) fn find_in(environ: &[u8]) -> impl Iterator<Item = Self> {
+        memchr::memmem::find_iter(environ, PREFIX.as_bytes())
+            .filter(|at| *at == 0 || environ[*at - 1] == 0)
+            .filter_map(|at| {
+                let name = environ[at + PREFIX.len()..]
+                    .split(|byte| *byte == b'=')
+                    .next()?;
+                Uuid::try_parse_ascii(name).ok().map(Self)
+            })
+    }
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{}", self.0.simple())
+    }
+}
+
+/// The markers this process was itself started with.
+pub(super) fn inherited() -> &'static [(OsString, OsString)] {
+    static INHERITED: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
+    INHERITED.get_or_init(|| {
+        std::env::vars_os()
+            .filter(|(name, _)| is_marker(name))
+            .collect()
+    })
+}
+
+pub(super) fn is_marker(name: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_are_found_by_their_whole_name_only() {
+        let (one, two) = (Marker::new(), Marker::new());
+        let found = |environ: String| Marker::find_in(environ.as_bytes()).collect::<Vec<_>>();
+
+        assert_eq!(found(format!("A=1\0{one}=1\0B=2\0{two}=1\0")), [one, two]);
+        assert_eq!(found(format!("{one}=1\0")), [one]);
+        assert_eq!(found(format!("X{one}=1\0")), []);
+        assert_eq!(found(format!("A={one}\0")), []);
+        assert_eq!(found("FALCONER_RUN_zz=1\0".to_owned()), []);
+        assert_eq!(found("FALCONER_RUN_".to_owned()), []);
+        assert_eq!(found(String::new()), []);
+    }
+}

@@ -1,0 +1,117 @@
+//! Kills whole trees: freeze until nobody new appears, then kill everybody.
+
+use std::collections::{HashMap, HashSet};
+
+use rustix::process::Signal;
+
+use super::marker::Marker;
+use super::tree::{self, Coverage, Patrol, Process, Scope, Sighting};
+
+/// How often the trees are looked at until nobody new appears. Freezing wins against any
+/// number of forks in a few rounds; what escapes is caught by the next sweep.
+const FREEZE_ROUNDS: usize = 30;
+
+/// A tree to be killed.
+#[derive(Debug)]
+pub(super) struct Target<'a> {
+    /// The root, unless it has ended.
+    pub(super) root: Option<u32>,
+    pub(super) marker: Marker,
+    /// Members known from an earlier sweep.
+    pub(super) known: &'a [Process],
+}
+
+/// Kills all members of the trees and returns, for each tree, who was found alive.
+///
+/// All trees share the cost of reading `/proc`.
+pub(super) fn kill(targets: &[Target<'_>]) -> Vec<Vec<Process>> {
+    let mut hunt = Hunt::new(targets);
+    let mut patrol = Patrol::default();
+    for _ in 0..FREEZE_ROUNDS {
+        let scope = hunt.scope();
+        hunt.settled = true;
+        let coverage = patrol.round(scope, |sighting| hunt.meet(sighting));
+        if hunt.settled && coverage == Coverage::Complete {
+            break;
+        }
+    }
+    let mut members = vec![Vec::new(); targets.len()];
+    for (process, tree) in hunt.members {
+        process.signal(Signal::KILL);
+        members[tree].push(process);
+    }
+    members
+}
+
+/// Whose tree a process belongs to is an index into the targets.
+struct Hunt {
+    untouchable: HashSet<u32>,
+    roots: HashMap<u32, usize>,
+    markers: HashMap<Marker, usize>,
+    known: HashMap<Process, usize>,
+    members: HashMap<Process, usize>,
+    /// The roots and members by their ids, to recognise children.
+    parents: HashMap<u32, usize>,
+    /// Nobody new in this round, and everybody stands still.
+    settled: bool,
+}
+
+impl Hunt {
+    fn new(targets: &[Target<'_>]) -> Self {
+        let indexed = || targets.iter().enumerate();
+        let roots: HashMap<u32, usize> = indexed()
+            .filter_map(|(tree, target)| Some((target.root?, tree)))
+            .collect();
+        Self {
+            untouchable: tree::untouchable(),
+            // Children of a root may be met before it.
+            parents: roots.clone(),
+            roots,
+            markers: indexed()
+                .map(|(tree, target)| (target.marker, tree))
+                .collect(),
+            known: indexed()
+                .flat_map(|(tree, target)| target.known.iter().map(move |process| (*process, tree)))
+                .collect(),
+            members: HashMap::new(),
+            settled: false,
+        }
+    }
+
+    /// Processes without a marker can be members only if there are others, living or known,
+    /// and after a round in which those all stood still there can be no more of them.
+    fn scope(&self) -> Scope {
+        if self.settled || (self.parents.is_empty() && self.known.is_empty()) {
+            Scope::Marked
+        } else {
+            Scope::Everybody
+        }
+    }
+
+    fn meet(&mut self, sighting: &Sighting<'_>) {
+        let process = sighting.process;
+        if self.members.contains_key(&process) {
+            self.settled &= sighting.frozen;
+            return;
+        }
+        let Some(tree) = self.tree_of(sighting) else {
+            return;
+        };
+        if self.untouchable.contains(&process.pid) {
+            return;
+        }
+        process.signal(Signal::STOP);
+        self.members.insert(process, tree);
+        self.parents.insert(process.pid, tree);
+        self.settled = false;
+    }
+
+    fn tree_of(&self, sighting: &Sighting<'_>) -> Option<usize> {
+        let pid = sighting.process.pid;
+        (self.roots.get(&pid))
+            .or_else(|| self.parents.get(&sighting.parent))
+            .or_else(|| self.known.get(&sighting.process))
+            .or_else(|| (sighting.markers.iter()).find_map(|marker| self.markers.get(marker)))
+            .copied()
+    }
+}

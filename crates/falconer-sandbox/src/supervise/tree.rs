@@ -1,0 +1,377 @@
+//! Who is alive, who is whose child, and who carries which marker: reading `/proc`.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::marker::Marker;
+
+/// A process that cannot be mistaken for a later one with the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Process {
+    pub(super) pid: u32,
+    /// Start time in clock ticks since boot.
+    start: u64,
+}
+
+impl Process {
+    /// Sends a signal, unless the process is gone and its id belongs to another one.
+    pub(super) fn signal(self, signal: Signal) {
+        let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else {
+            return;
+        };
+        // The descriptor pins the process; after that the start time tells whether it is the
+        // right one. Errors mean that it is gone, or was never ours to signal.
+        let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return;
+        };
+        if Stat::read(self.pid, &mut Vec::new()).is_some_and(|stat| stat.start == self.start) {
+            let _ = pidfd_send_signal(&pidfd, signal);
+        }
+    }
+}
+
+/// When a process started, in clock ticks since boot.
+pub(super) fn start_time(pid: Pid) -> Option<u64> {
+    let pid = pid.as_raw_nonzero().get().unsigned_abs();
+    Some(Stat::read(pid, &mut Vec::new())?.start)
+}
+
+/// What `/proc/PID/stat` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stat {
+    state: u8,
+    parent: u32,
+    threads: u64,
+    start: u64,
+}
+
+impl Stat {
+    fn read(pid: u32, buffer: &mut Vec<u8>) -> Option<Self> {
+        read_file(&format!("/proc/{pid}/stat"), buffer).ok()?;
+        Self::parse(buffer)
+    }
+
+    fn parse(line: &[u8]) -> Option<Self> {
+        // The command name, in parentheses, may itself contain anything.
+        let after_name = memchr::memrchr(b')', line)? + 1;
+        let rest = std::str::from_utf8(&line[after_name..]).ok()?;
+        let mut fields = rest.split_ascii_whitespace();
+        Some(Self {
+            state: *fields.next()?.as_bytes().first()?,
+            parent: fields.next()?.parse().ok()?,
+            threads: fields.nth(15)?.parse().ok()?,
+            start: fields.nth(1)?.parse().ok()?,
+        })
+    }
+
+    fn is_kernel(self, pid: u32) -> bool {
+        pid == KTHREADD || self.parent == KTHREADD
+    }
+
+    /// A zombie is not alive, except while threads other than its first one still run.
+    fn is_alive(self) -> bool {
+        !matches!(self.state, b'Z' | b'X') || self.threads > 1
+    }
+
+    /// Whether it cannot make children: stopped, or in an uninterruptible wait with a stop
+    /// pending.
+    fn is_frozen(self) -> bool {
+        matches!(self.state, b'T' | b't' | b'D')
+    }
+}
+
+/// The process that all kernel threads descend from.
+const KTHREADD: u32 = 2;
+
+/// How often, and after which pause, to look again at a process that has no arguments yet.
+const EXEC_CHECKS: usize = 100;
+const EXEC_PAUSE: Duration = Duration::from_micros(50);
+
+/// A living process, as it is come across while reading `/proc`.
+#[derive(Debug)]
+pub(super) struct Sighting<'a> {
+    pub(super) process: Process,
+    pub(super) parent: u32,
+    /// Whether it cannot make children any more.
+    pub(super) frozen: bool,
+    pub(super) markers: &'a [Marker],
+}
+
+/// Whether somebody may have been missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    /// Everybody who was there at the beginning of the round was met.
+    Complete,
+    /// Somebody ended before it could be looked at, and may have left a child.
+    Gaps,
+}
+
+/// Who is to be met in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Everybody,
+    /// Only those who carry a marker and were not there in an earlier round. Much cheaper.
+    Marked,
+}
+
+/// Repeated rounds over all processes.
+///
+/// Made for catching processes that fork and exit all the time: those that are new since the
+/// last round are visited first, within microseconds of being listed, and only they need their
+/// environment read.
+#[derive(Debug, Default)]
+pub(super) struct Patrol {
+    records: HashMap<u32, Record>,
+    kernel: HashSet<u32>,
+    buffer: Vec<u8>,
+}
+
+/// What is remembered of a process between rounds.
+#[derive(Debug, Default)]
+struct Record {
+    /// `None` if it was dead, or not marked, when it was first looked at.
+    start: Option<u64>,
+    markers: Vec<Marker>,
+}
+
+impl Patrol {
+    /// Shows every living process in scope to `visit`.
+    pub(super) fn round(&mut self, scope: Scope, mut visit: impl FnMut(&Sighting<'_>)) -> Coverage {
+        let mut coverage = Coverage::Complete;
+        let (mut new, mut old): (Vec<u32>, Vec<u32>) = list()
+            .filter(|pid| !self.kernel.contains(pid))
+            .partition(|pid| !self.records.contains_key(pid));
+        new.sort_unstable_by(|one, other| other.cmp(one));
+        if scope == Scope::Marked {
+            old.clear();
+        }
+        for pid in new.into_iter().chain(old) {
+            if scope == Scope::Marked && !self.glance(pid, &mut coverage) {
+                self.records.insert(pid, Record::default());
+                continue;
+            }
+            let stat = Stat::read(pid, &mut self.buffer).filter(|stat| stat.is_alive());
+            let known = self.records.get(&pid).is_some_and(|record| match stat {
+                Some(stat) => record.start == Some(stat.start),
+                None => true,
+            });
+            if !known && self.record(pid, stat) == Coverage::Gaps {
+                coverage = Coverage::Gaps;
+            }
+            if let (Some(stat), Some(record)) = (stat, self.records.get(&pid)) {
+                visit(&sighting(pid, stat, &record.markers));
+            }
+        }
+        coverage
+    }
+
+    /// Whether a process carries a marker, without looking at anything else.
+    fn glance(&mut self, pid: u32, coverage: &mut Coverage) -> bool {
+        match read_environ(pid, &mut self.buffer) {
+            Environ::Read => Marker::find_in(&self.buffer).next().is_some(),
+            Environ::Forbidden => false,
+            Environ::Gone if is_known_kernel_thread(pid) => false,
+            Environ::Gone => {
+                *coverage = Coverage::Gaps;
+                false
+            }
+        }
+    }
+
+    fn record(&mut self, pid: u32, stat: Option<Stat>) -> Coverage {
+        let Some(stat) = stat else {
+            self.records.insert(pid, Record::default());
+            return Coverage::Gaps;
+        };
+        if stat.is_kernel(pid) {
+            self.kernel.insert(pid);
+            return Coverage::Complete;
+        }
+        // The start time is older than the environment, so that a process that takes the id in
+        // between does not look like the one that was marked.
+        read_environ(pid, &mut self.buffer);
+        let markers = Marker::find_in(&self.buffer).collect();
+        let start = Some(stat.start);
+        self.records.insert(pid, Record { start, markers });
+        Coverage::Complete
+    }
+}
+
+fn sighting(pid: u32, stat: Stat, markers: &[Marker]) -> Sighting<'_> {
+    Sighting {
+        process: Process {
+            pid,
+            start: stat.start,
+        },
+        parent: stat.parent,
+        frozen: stat.is_frozen(),
+        markers,
+    }
+}
+
+fn list() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// This process, its ancestors and init: nobody a sweep may ever signal.
+pub(super) fn untouchable() -> HashSet<u32> {
+    let mut untouchable = HashSet::from([0, 1]);
+    let mut pid = std::process::id();
+    while untouchable.insert(pid) {
+        pid = Stat::read(pid, &mut Vec::new()).map_or(0, |stat| stat.parent);
+    }
+    untouchable
+}
+
+/// Everybody who descends from a process, as far as can be seen while they go on.
+///
+/// Empty on kernels without `CONFIG_PROC_CHILDREN`.
+pub(super) fn descendants(root: u32) -> Vec<Process> {
+    let (mut open, mut found) = (vec![root], Vec::new());
+    let mut buffer = Vec::new();
+    while let Some(pid) = open.pop() {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
+        for task in tasks.into_iter().flatten().flatten() {
+            let mut children = String::new();
+            let file = std::fs::File::open(task.path().join("children"));
+            if file
+                .and_then(|mut file| file.read_to_string(&mut children))
+                .is_err()
+            {
+                continue;
+            }
+            for pid in children
+                .split_ascii_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+            {
+                if let Some(Stat { start, .. }) = Stat::read(pid, &mut buffer) {
+                    found.push(Process { pid, start });
+                    open.push(pid);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What came of reading an environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Environ {
+    Read,
+    Forbidden,
+    /// It has ended, or has no memory, as kernel threads have none.
+    Gone,
+}
+
+/// Reads the environment of a process.
+///
+/// In the middle of `execve`, and of dying, a process has neither environment nor arguments.
+/// That lasts for microseconds, but a tree that forks and execs all the time has always some
+/// process in it, so it has to be waited out. (No environment alone would not do: a process
+/// started without one still has its name.)
+fn read_environ(pid: u32, environ: &mut Vec<u8>) -> Environ {
+    let path = format!("/proc/{pid}/environ");
+    let mut other = Vec::new();
+    for _ in 0..EXEC_CHECKS {
+        match read_file(&path, environ) {
+            Ok(()) if !environ.is_empty() => return Environ::Read,
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Environ::Forbidden;
+            }
+            Err(_) => return Environ::Gone,
+        }
+        let read = read_file(&format!("/proc/{pid}/cmdline"), &mut other);
+        if read.is_err() || !other.is_empty() {
+            // It may have finished its execve between the two.
+            let _ = read_file(&path, environ);
+            return Environ::Read;
+        }
+        match Stat::read(pid, &mut other) {
+            Some(stat) if stat.is_alive() && !stat.is_kernel(pid) => {}
+            _ => return Environ::Gone,
+        }
+        std::thread::sleep(EXEC_PAUSE);
+    }
+    Environ::Read
+}
+
+/// Whether a process without memory is a kernel thread, and so has not just ended.
+///
+/// Remembered, because there are many. An id that is remembered wrongly, because it was used
+/// again, only means that the end of its new owner goes unnoticed, not its life.
+fn is_known_kernel_thread(pid: u32) -> bool {
+    static KERNEL_THREADS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    let mut known = KERNEL_THREADS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if known.contains(&pid) {
+        return true;
+    }
+    let kernel = Stat::read(pid, &mut Vec::new()).is_some_and(|stat| stat.is_kernel(pid));
+    if kernel {
+        known.insert(pid);
+    }
+    kernel
+}
+
+fn read_file(path: &str, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_to_end(buffer));
+    read.inspect_err(|_| buffer.clear()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines_are_read_whatever_the_command_is_called() {
+        let tail = "S 41 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 98765 1000 10";
+        for name in ["sh", "a b", "x) Z 1 (", ")", "", "é\u{7}"] {
+            let line = format!("42 ({name}) {tail}");
+            let expected = Stat {
+                state: b'S',
+                parent: 41,
+                threads: 3,
+                start: 98765,
+            };
+            assert_eq!(Stat::parse(line.as_bytes()), Some(expected), "{name}");
+        }
+        for broken in ["", "42 (sh", "42 (sh) S", "42 (sh) S x"] {
+            assert_eq!(Stat::parse(broken.as_bytes()), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn we_and_our_ancestors_are_untouchable() {
+        let untouchable = untouchable();
+        for pid in [
+            0,
+            1,
+            std::process::id(),
+            std::os::unix::process::parent_id(),
+        ] {
+            assert!(untouchable.contains(&pid), "{pid}");
+        }
+    }
+
+    #[test]
+    fn every_round_meets_this_process() {
+        let mut patrol = Patrol::default();
+        for _ in 0..3 {
+            let mut met = Vec::new();
+            patrol.round(Scope::Everybody, |sighting| {
+                if sighting.process.pid == std::process::id() {
+                    met.push((sighting.parent, sighting.frozen));
+                }
+            });
+            assert_eq!(met, [(std::os::unix::process::parent_id(), false)]);
+        }
+    }
+}

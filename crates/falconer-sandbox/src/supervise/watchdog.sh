@@ -1,0 +1,121 @@
+# Outlives the program that uses falconer, to clean up after it if it is killed.
+#
+# stdin: a pipe on which nothing is ever written; its end means that the program is gone.
+# stdout: not for output. A file in memory with a line `PID START MARKER` for each process that
+# is guarded: its id, its start time in clock ticks, the name of its marker variable. Lines that
+# are free are blank. It is read when the program is gone and not before, so that sessions that
+# come and go cost nothing here. What is guarded then gets SIGTERM, two seconds, and SIGKILL for
+# the whole tree. Nothing guarded: nothing to do.
+#
+# Plain POSIX sh; besides builtins it uses `grep` (without it, processes that lost their parents
+# are not found) and `sleep`. It reads /proc itself, because `ps` may not be installed.
+
+unset FALCONER_WATCHDOG
+trap '' HUP INT QUIT TERM PIPE TSTP
+
+newline='
+'
+read -r nothing
+
+roots=
+markers=
+while read -r pid start marker; do
+    [ -n "$marker" ] || continue
+    roots="$roots$pid $start$newline"
+    markers="$markers$marker=$newline"
+done <&1
+exec >/dev/null
+[ -n "$roots" ] || exit 0
+
+# Sets state, ppid and start of process $1; fails if there is none, or if it is dead already.
+look_at() {
+    line=
+    while read -r part; do
+        line="$line $part"
+    done <"/proc/$1/stat"
+    # The name, in parentheses, may contain anything, even a newline or a parenthesis.
+    set -- ${line##*) }
+    [ $# -ge 20 ] || return 1
+    state=$1
+    ppid=$2
+    shift 19
+    start=$1
+    [ "$state" != Z ] && [ "$state" != X ]
+}
+
+# Sets living_roots to the ids of the guarded processes that live.
+find_roots() {
+    living_roots=
+    set -- $roots
+    while [ $# -ge 2 ]; do
+        if look_at "$1" && [ "$start" = "$2" ]; then
+            living_roots="$living_roots $1"
+        fi
+        shift 2
+    done
+}
+
+# Adds process $1 to members, unless it is there, or is us, or is init.
+add() {
+    case "$members" in
+    *" $1 "*) return ;;
+    esac
+    [ "$1" -gt 1 ] && [ "$1" != "$$" ] && members="$members$1 "
+}
+
+# Sets members to everybody who is to be killed: roots, marked processes, and descendants.
+find_members() {
+    members=' '
+    find_roots
+    for pid in $living_roots; do
+        add "$pid"
+    done
+    for file in $(printf '%s' "$markers" | grep -lsF -f - /proc/[0-9]*/environ); do
+        pid=${file#/proc/}
+        add "${pid%/environ}"
+    done
+    pairs=
+    for directory in /proc/[0-9]*; do
+        pid=${directory#/proc/}
+        look_at "$pid" && pairs="$pairs $pid:$ppid"
+    done
+    before=
+    while [ "$before" != "$members" ]; do
+        before=$members
+        for pair in $pairs; do
+            case "$members" in
+            *" ${pair#*:} "*) add "${pair%:*}" ;;
+            esac
+        done
+    done
+}
+
+# The kernel has sent SIGTERM to the roots when the program died; this is for their groups.
+find_roots
+for pid in $living_roots; do
+    kill -TERM -- "-$pid"
+done
+tries=0
+while [ -n "$living_roots" ] && [ $tries -lt 20 ]; do
+    sleep 0.1 || sleep 1
+    tries=$((tries + 1))
+    find_roots
+done
+
+# Freeze until nobody new appears, kill, and look again until nobody is left.
+rounds=0
+while [ $rounds -lt 100 ]; do
+    rounds=$((rounds + 1))
+    find_members
+    [ "$members" != ' ' ] || exit 0
+    frozen=
+    freezes=0
+    while [ "$members" != "$frozen" ] && [ $freezes -lt 20 ]; do
+        freezes=$((freezes + 1))
+        kill -STOP $members
+        frozen=$members
+        find_members
+    done
+    kill -KILL $members $frozen
+    sleep 0.05 || sleep 1
+done

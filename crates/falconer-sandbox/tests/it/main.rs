@@ -1,0 +1,12 @@
+//! Supervised processes: what happens to them and to everything they start.
+
+#[cfg(test)]
+mod ending;
+#[cfg(test)]
+mod host_killed;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
+mod spawning;
+#[cfg(test)]
+mod trees;
