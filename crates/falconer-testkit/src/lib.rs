@@ -1,0 +1,68 @@
+//! Test agents without a model.
+//!
+//! | to test | use |
+//! |---|---|
+//! | a program that runs an engine, with the engine's real behaviour | [`ApiServer`]: a scripted model behind the Messages API |
+//! | how a program takes what an engine does, good and bad | [`FakeEngine`]: an executable that plays a script |
+//! | a session that really happened | [`record`] it, then [`Cassette::player`] |
+//! | that the official CLI does the same | [`RealCli`] with an [`ApiServer`] |
+//!
+//! Nothing here needs a key or a network, and nothing needs a sleep: replies wait at gates
+//! until the test lets them pass.
+//!
+//! ```
+//! use std::io::{Read, Write};
+//! use falconer_testkit::ApiServer;
+//! use falconer_testkit::scenario::{Scenario, last_user_contains, status, text};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = ApiServer::start(
+//!     Scenario::new()
+//!         .turn(status(529))
+//!         .on(last_user_contains("weather"))
+//!         .reply(text("It rains.")),
+//! )?;
+//!
+//! // The program under test would get server.url() as ANTHROPIC_BASE_URL. Here, by hand:
+//! let body = r#"{"model": "m", "messages": [{"role": "user", "content": "weather?"}]}"#;
+//! let mut answers = Vec::new();
+//! for _ in 0..2 {
+//!     let mut connection = std::net::TcpStream::connect(server.address())?;
+//!     write!(
+//!         connection,
+//!         "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+//!          content-length: {}\r\n\r\n{body}",
+//!         body.len()
+//!     )?;
+//!     let mut answer = String::new();
+//!     connection.read_to_string(&mut answer)?;
+//!     answers.push(answer);
+//! }
+//! assert!(answers[0].starts_with("HTTP/1.1 529"));
+//! assert!(answers[1].contains("It rains."));
+//! assert!(server.unmatched().is_empty());
+//! assert!(server.unused_rules().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The format of scenario files is in `SCENARIOS.md`, that of the fake engine's scripts in
+//! `FAKE_ENGINE.md`.
+
+mod cassette;
+mod error;
+mod fake_engine;
+mod official_cli;
+pub mod scenario;
+mod server;
+
+pub use cassette::{
+    Cassette, Direction, Entry, Mismatch, Next, Player, Progress, Recorder, Replay, record,
+};
+pub use error::Error;
+pub use fake_engine::{
+    AwaitedMessage, Dump, EngineScript, EngineStep, FakeEngine, GrandchildOutput, InitializeReply,
+    Turn, fake_engine_path,
+};
+pub use official_cli::{RealCli, clean_env};
+pub use server::{ApiServer, RecordedRequest};

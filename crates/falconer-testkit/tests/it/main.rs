@@ -1,0 +1,14 @@
+//! Behaviour of the test kit, seen from outside.
+
+#[cfg(test)]
+mod cassette;
+#[cfg(test)]
+mod fake_engine;
+#[cfg(test)]
+mod http;
+#[cfg(test)]
+mod real_cli;
+#[cfg(test)]
+mod scenario;
+#[cfg(test)]
+mod server;

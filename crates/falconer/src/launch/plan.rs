@@ -1,0 +1,250 @@
+//! The plan of a launch: what will be started, and what it is told first.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use falconer_protocol::control::{InitializeRequest, SdkMcpServerConfig, SdkMcpServerManifest};
+use falconer_protocol::hook::{HookEvent, HookMatcher};
+
+use crate::error::Error;
+use crate::options::{Billing, Options};
+
+use super::version::{OLDEST_CLI_VERSION, TESTED_CLI_VERSION};
+use super::{
+    CliFeature, CliVersion, OptionProblem, Support, Surroundings, arguments, check, environment,
+    initialize, settings,
+};
+
+/// What the handlers of a run mean for its start.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct HostFeatures {
+    /// Permission questions are answered by this program.
+    pub prompts_permissions: bool,
+    /// Hooks to register, by event.
+    pub hooks: BTreeMap<HookEvent, Vec<HookMatcher>>,
+    /// MCP servers inside this program.
+    pub sdk_servers: Vec<SdkServer>,
+    /// Kinds of dialogs this program can show.
+    pub dialog_kinds: Vec<String>,
+    /// Transcripts are mirrored to a store of this program.
+    pub mirrors_session: bool,
+}
+
+/// An MCP server inside this program.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct SdkServer {
+    /// Its name.
+    pub name: String,
+    /// Settings for it, for example a timeout.
+    pub config: Option<SdkMcpServerConfig>,
+    /// What it would answer to `initialize` and `tools/list`, which saves round trips.
+    pub manifest: Option<SdkMcpServerManifest>,
+}
+
+impl SdkServer {
+    /// A server without settings and manifest.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Everything that is needed to start an engine.
+///
+/// `Display` prints it as a command line with secrets masked; `Debug` does the same.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct LaunchPlan {
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments, each flag with its value in one.
+    pub args: Vec<OsString>,
+    /// Its whole environment, sorted by name.
+    pub env: Vec<(OsString, OsString)>,
+    /// Where it runs; the directory of this process if not set.
+    pub cwd: Option<PathBuf>,
+    /// The first request it is sent.
+    pub initialize: InitializeRequest,
+    /// Who pays.
+    pub billing: Billing,
+    /// What the caller should know.
+    pub warnings: Vec<LaunchWarning>,
+    pub(super) inherited: Vec<(OsString, OsString)>,
+    pub(super) environment_cleared: bool,
+}
+
+impl LaunchPlan {
+    /// The value of a variable in the environment of the engine.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        let name = OsStr::new(name);
+        let found = self.env.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_os_str())
+    }
+}
+
+/// Something that will work differently than one may expect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchWarning {
+    /// The version is newer than any tested.
+    #[error(
+        "claude {found} is newer than {TESTED_CLI_VERSION}, the newest version falconer is \
+         tested with; update falconer if something is odd"
+    )]
+    NewerThanTested {
+        /// The version found.
+        found: CliVersion,
+    },
+    /// The version is older than the tested one.
+    #[error(
+        "claude {found} is older than {TESTED_CLI_VERSION}, the version falconer is tested \
+         with; run `claude update` if something is odd"
+    )]
+    OlderThanTested {
+        /// The version found.
+        found: CliVersion,
+    },
+    /// It is not known whether this version can do what an option asks.
+    #[error("it is unknown whether claude {found} supports {feature}; run `claude update`")]
+    UnknownSupport {
+        /// What is asked of it.
+        feature: CliFeature,
+        /// The version found.
+        found: CliVersion,
+    },
+    /// The version could not be learned, so options were not compared with it.
+    #[error("options were not compared with the version of claude: {reason}")]
+    VersionUnknown {
+        /// Why not.
+        reason: String,
+    },
+    /// The permission handler will not be asked about some calls.
+    #[error(
+        "the permission handler will not be asked about {what}; use a PreToolUse hook for that"
+    )]
+    HandlerShadowed {
+        /// Which calls.
+        what: String,
+    },
+    /// A variable looks like a credential of another way to authenticate and was removed.
+    #[error("{name} is not passed on, because another way to authenticate was chosen")]
+    CredentialRemoved {
+        /// The variable.
+        name: String,
+    },
+    /// The sandbox may be missing.
+    #[error(
+        "commands run without a sandbox if none can be had; remove `allow_unsandboxed_fallback` \
+         to refuse that"
+    )]
+    UnsandboxedFallback,
+}
+
+impl Options {
+    /// Plans the launch for given surroundings, without looking at the machine.
+    ///
+    /// `host` says what the handlers of the run need. This is what a query does before it
+    /// starts an engine; call it yourself to start an engine elsewhere, for example in a
+    /// container.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOptions`] with everything that is contradictory, impossible or not
+    /// supported by the version of the executable.
+    pub fn plan(
+        &self,
+        host: &HostFeatures,
+        surroundings: &Surroundings,
+    ) -> Result<LaunchPlan, Error> {
+        let mut problems = check::problems(&self.launch, host, surroundings);
+        let features = CliFeature::used_by(&self.launch, host);
+        problems.extend(unsupported(&features, surroundings.version.as_ref()));
+        let settings = settings::value(
+            &self.launch.settings,
+            &environment::pins(&self.launch),
+            surroundings,
+        );
+        let settings = settings.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        let args = arguments::arguments(&self.launch, host, settings.as_ref());
+        problems.extend(check::argument_problems(&args));
+        if !problems.is_empty() {
+            return Err(Error::InvalidOptions {
+                problems: problems.into(),
+            });
+        }
+        let environment = environment::environment(&self.launch, &surroundings.env);
+        let mut warnings = version_warnings(&features, surroundings);
+        warnings.extend(environment.warnings);
+        warnings.extend(check::warnings(&self.launch, host));
+        Ok(LaunchPlan {
+            program: surroundings.program.clone(),
+            args,
+            env: environment.variables,
+            cwd: self.launch.environment.cwd.clone(),
+            initialize: initialize::request(&self.launch, host),
+            billing: environment.billing,
+            warnings,
+            inherited: surroundings.env.clone(),
+            environment_cleared: self.launch.environment.cleared,
+        })
+    }
+}
+
+fn unsupported(features: &[CliFeature], version: Option<&CliVersion>) -> Vec<OptionProblem> {
+    let Some(version) = version else {
+        return Vec::new();
+    };
+    if *version < OLDEST_CLI_VERSION {
+        return vec![OptionProblem::CliTooOld {
+            found: version.clone(),
+        }];
+    }
+    let missing = features
+        .iter()
+        .filter(|feature| feature.support(version) == Support::No);
+    missing
+        .map(|feature| OptionProblem::NeedsNewerCli {
+            feature: *feature,
+            found: version.clone(),
+        })
+        .collect()
+}
+
+fn version_warnings(features: &[CliFeature], surroundings: &Surroundings) -> Vec<LaunchWarning> {
+    let mut warnings = Vec::new();
+    if let Some(reason) = &surroundings.version_failure {
+        let reason = reason.clone();
+        warnings.push(LaunchWarning::VersionUnknown { reason });
+    }
+    let Some(found) = surroundings.version.clone() else {
+        return warnings;
+    };
+    if found > TESTED_CLI_VERSION {
+        let found = found.clone();
+        warnings.push(LaunchWarning::NewerThanTested { found });
+    } else if found < TESTED_CLI_VERSION {
+        let found = found.clone();
+        warnings.push(LaunchWarning::OlderThanTested { found });
+    }
+    let unknown = features
+        .iter()
+        .filter(|feature| feature.support(&found) == Support::Unknown);
+    warnings.extend(unknown.map(|feature| LaunchWarning::UnknownSupport {
+        feature: *feature,
+        found: found.clone(),
+    }));
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

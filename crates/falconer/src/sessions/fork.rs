@@ -1,0 +1,349 @@
+//! Copying a session under a new id, so that it can go on in another direction.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::archive::now;
+use super::entry::{Kind, RawEntry};
+use super::error::SessionError;
+use super::id::SessionId;
+use super::node::{Compaction, Node};
+use super::prompt::trim;
+use super::transcript::Transcript;
+
+/// Fields that describe the source's own run and must not be copied.
+const NOT_COPIED: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
+
+/// What part of a session is copied, and how the copy is called.
+///
+/// ```
+/// use falconer::sessions::ForkOptions;
+///
+/// let options = ForkOptions::new().title("another way");
+/// # let _ = options;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
+pub struct ForkOptions {
+    pub(crate) up_to: Option<String>,
+    pub(crate) title: Option<String>,
+}
+
+impl ForkOptions {
+    /// The whole session, under its title and ` (fork)`.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Copies up to and including the message with this id.
+    ///
+    /// The boundary of a compaction, or an entry between it and its summary, stands for
+    /// the message before the boundary. The summary itself is copied without the messages
+    /// that the compaction kept.
+    pub fn up_to(mut self, message_uuid: impl Into<String>) -> Self {
+        self.up_to = Some(message_uuid.into());
+        self
+    }
+
+    /// The title of the copy.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The title of the copy, given the one of the source.
+    pub(crate) fn title_from(&self, source: Option<&str>) -> String {
+        let own = self
+            .title
+            .as_deref()
+            .map(trim)
+            .filter(|title| !title.is_empty());
+        match own {
+            Some(own) => own.to_owned(),
+            None => format!("{} (fork)", source.unwrap_or("Forked session")),
+        }
+    }
+}
+
+/// A copy that is ready to be written.
+#[derive(Debug)]
+pub(crate) struct Fork<'a> {
+    source: &'a SessionId,
+    pub(crate) id: SessionId,
+    nodes: Vec<Node>,
+    /// The new id of each copied entry.
+    uuids: HashMap<String, String>,
+    /// The parents of progress entries, which are not copied.
+    progress: HashMap<String, Option<String>>,
+    /// The boundary whose kept messages are left out.
+    bare_boundary: Option<usize>,
+    session_state: SessionState,
+    now: String,
+}
+
+/// What a session remembers outside of its messages and a copy takes along.
+#[derive(Debug, Default)]
+struct SessionState {
+    replacements: Vec<Value>,
+    latch: Option<Value>,
+    tools: Vec<Value>,
+}
+
+impl<'a> Fork<'a> {
+    /// Reads the source once and decides what is copied.
+    pub(crate) fn plan(
+        transcript: &mut dyn Transcript,
+        source: &'a SessionId,
+        up_to: Option<&str>,
+    ) -> Result<Self, SessionError> {
+        let mut nodes = Vec::new();
+        let mut summaries = HashSet::new();
+        let mut session_state = SessionState::default();
+        transcript.scan(&mut |span, line| {
+            let Ok(entry) = serde_json::from_slice::<RawEntry<'_>>(line) else {
+                return;
+            };
+            if entry.compact_summary.0 {
+                summaries.extend(entry.uuid.as_deref().map(str::to_owned));
+            }
+            match Kind::parse(entry.kind.as_deref().unwrap_or_default()) {
+                Some(_) => nodes.extend(Node::of(span, entry).filter(|node| !node.sidechain)),
+                None => session_state.consider(&entry, line, source),
+            }
+        })?;
+        let mut bare_boundary = None;
+        if let Some(up_to) = up_to {
+            let at = nodes.iter().position(|node| node.uuid == up_to);
+            let at = at.ok_or_else(|| SessionError::MessageNotFound {
+                session: source.to_string(),
+                message: up_to.to_owned(),
+            })?;
+            let cut = cut_at(&nodes, &summaries, at);
+            nodes.truncate(cut.length);
+            bare_boundary = cut.bare_boundary;
+        }
+        if nodes.iter().all(|node| node.kind == Kind::Progress) {
+            return Err(SessionError::NothingToFork {
+                session: source.to_string(),
+            });
+        }
+        let uuids = nodes
+            .iter()
+            .map(|node| (node.uuid.clone(), new_uuid()))
+            .collect();
+        let progress = nodes.iter().filter(|node| node.kind == Kind::Progress);
+        let progress = progress.map(|node| (node.uuid.clone(), node.parent.clone()));
+        Ok(Self {
+            source,
+            id: SessionId::random(),
+            progress: progress.collect(),
+            nodes,
+            uuids,
+            bare_boundary,
+            session_state,
+            now: now(),
+        })
+    }
+
+    /// Produces the lines of the copy, without newlines.
+    pub(crate) fn write(
+        &self,
+        transcript: &mut dyn Transcript,
+        title: &str,
+        each: &mut dyn FnMut(String) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        let written = |node: &&Node| node.kind != Kind::Progress;
+        let last = self.nodes.iter().rposition(|node| written(&node));
+        let mut line = Vec::new();
+        for (at, node) in self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| written(node))
+        {
+            transcript.read(node.span, &mut line)?;
+            let Ok(entry) = serde_json::from_slice(&line) else {
+                continue;
+            };
+            let mut copy = self.copy(node, entry);
+            if Some(at) == last {
+                // The newest entry is the leaf; the copy is newer than its source.
+                copy.insert("timestamp".to_owned(), json!(self.now));
+            }
+            if Some(at) == self.bare_boundary {
+                without_kept(&mut copy);
+            }
+            each(Value::Object(copy).to_string())?;
+        }
+        for entry in self.session_entries(title) {
+            each(entry.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn copy(&self, node: &Node, mut entry: Map<String, Value>) -> Map<String, Value> {
+        let parent = self.parent_of(node);
+        entry.insert("parentUuid".to_owned(), json!(parent));
+        entry.insert("uuid".to_owned(), json!(self.uuids.get(&node.uuid)));
+        entry.insert("sessionId".to_owned(), json!(self.id));
+        entry.insert("isSidechain".to_owned(), json!(false));
+        for name in ["logicalParentUuid", "compactMetadata"] {
+            if let Some(value) = entry.get_mut(name) {
+                self.remap(value);
+            }
+        }
+        for name in NOT_COPIED {
+            entry.shift_remove(name);
+        }
+        let origin = json!({"sessionId": self.source, "messageUuid": node.uuid});
+        entry.insert("forkedFrom".to_owned(), origin);
+        entry
+    }
+
+    /// The nearest ancestor that is copied; progress entries are not.
+    fn parent_of(&self, node: &Node) -> Option<&String> {
+        let mut parent = node.parent.as_deref()?;
+        // A loop in damaged parents must not hold us forever.
+        for _ in 0..=self.progress.len() {
+            match self.progress.get(parent) {
+                Some(further) => parent = further.as_deref()?,
+                None => return self.uuids.get(parent),
+            }
+        }
+        None
+    }
+
+    /// Replaces every old id in a value; an id that is not copied becomes null.
+    fn remap(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if SessionId::is_uuid(text) => {
+                *value = json!(self.uuids.get(text.as_str()));
+            }
+            Value::Array(items) => {
+                items.iter_mut().for_each(|item| self.remap(item));
+                items.retain(|item| !item.is_null());
+            }
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.remap(field)),
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The entries that are about the session, not about a message; the title is last.
+    fn session_entries(&self, title: &str) -> Vec<Value> {
+        let mut entries = Vec::new();
+        let state = &self.session_state;
+        if !state.replacements.is_empty() {
+            entries.push(json!({
+                "type": "content-replacement", "sessionId": self.id,
+                "replacements": state.replacements, "uuid": new_uuid(), "timestamp": self.now,
+            }));
+        }
+        if let Some(latch) = &state.latch {
+            entries.push(json!({"type": "atis-latch", "sessionId": self.id, "atis": latch}));
+        }
+        if !state.tools.is_empty() {
+            entries.push(json!({"type": "tools-used", "sessionId": self.id, "tools": state.tools}));
+        }
+        entries.push(json!({
+            "type": "custom-title", "sessionId": self.id, "customTitle": title,
+            "uuid": new_uuid(), "timestamp": self.now,
+        }));
+        entries
+    }
+}
+
+impl SessionState {
+    fn consider(&mut self, entry: &RawEntry<'_>, line: &[u8], source: &SessionId) {
+        let kind = entry.kind.as_deref().unwrap_or_default();
+        if !matches!(kind, "content-replacement" | "atis-latch" | "tools-used")
+            || entry.session_id.as_deref() != Some(source.as_str())
+        {
+            return;
+        }
+        let Ok(mut entry) = serde_json::from_slice::<Map<String, Value>>(line) else {
+            return;
+        };
+        let mut list = |name| match entry.remove(name) {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        };
+        match kind {
+            "content-replacement" => self.replacements.extend(list("replacements")),
+            "tools-used" => {
+                for tool in list("tools") {
+                    if !self.tools.contains(&tool) {
+                        self.tools.push(tool);
+                    }
+                }
+            }
+            _ => self.latch = entry.remove("atis").or(self.latch.take()),
+        }
+    }
+}
+
+/// Where a copy ends.
+struct Cut {
+    length: usize,
+    bare_boundary: Option<usize>,
+}
+
+/// Where a copy up to entry `at` ends, so that no compaction is cut in half.
+fn cut_at(nodes: &[Node], summaries: &HashSet<String>, at: usize) -> Cut {
+    let boundaries = nodes.iter().enumerate().rev();
+    for (boundary, node) in boundaries.filter(|(boundary, _)| *boundary <= at) {
+        let Some(anchor) = anchor_of(nodes, summaries, node) else {
+            continue;
+        };
+        // A boundary that a rewind wrote has its anchor before it and stands on its own.
+        if anchor > boundary && at < anchor {
+            return Cut {
+                length: boundary,
+                bare_boundary: None,
+            };
+        }
+        return Cut {
+            length: at + 1,
+            bare_boundary: (at == anchor && anchor > boundary).then_some(boundary),
+        };
+    }
+    Cut {
+        length: at + 1,
+        bare_boundary: None,
+    }
+}
+
+/// The entry that the messages kept by a compaction follow: usually its summary.
+fn anchor_of(nodes: &[Node], summaries: &HashSet<String>, boundary: &Node) -> Option<usize> {
+    let compaction = boundary.compaction.as_ref()?;
+    let named = match compaction {
+        Compaction {
+            preserved_messages: Some(kept),
+            ..
+        } => Some(&kept.anchor_uuid),
+        Compaction {
+            preserved_segment: Some(kept),
+            ..
+        } => Some(&kept.anchor_uuid),
+        Compaction { .. } => None,
+    };
+    nodes.iter().position(|node| match named {
+        Some(anchor) => node.uuid == *anchor,
+        None => {
+            node.parent.as_deref() == Some(boundary.uuid.as_str()) && summaries.contains(&node.uuid)
+        }
+    })
+}
+
+/// Removes what a boundary says about kept messages.
+fn without_kept(boundary: &mut Map<String, Value>) {
+    if let Some(Value::Object(metadata)) = boundary.get_mut("compactMetadata") {
+        for name in ["preservedSegment", "preservedMessages", "postTokens"] {
+            metadata.shift_remove(name);
+        }
+    }
+}
+
+fn new_uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}

@@ -1,0 +1,192 @@
+//! From options to a connected client.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use falconer_protocol::UserInput;
+use falconer_protocol::control::{HostRequest, InitializeRequest, InitializeResponse};
+
+use crate::client::Client;
+use crate::connection::{Connection, ConnectionLimits, DeskLimits, Parts};
+use crate::error::Error;
+use crate::handlers::Handlers;
+use crate::hook::OnFailure;
+use crate::launch::LaunchPlan;
+use crate::messages::Messages;
+use crate::options::{Options, RuntimeLimits};
+use crate::store::{
+    MaterializeOptions, Materialized, Mirror, MirrorHandle, MirrorOptions, SessionKey, materialize,
+};
+use crate::transport::{Ending, Subprocess, Transport};
+
+/// Starts the official CLI, says hello and perhaps sends a first prompt.
+pub(crate) async fn cli(
+    mut options: Options,
+    first: Option<&UserInput>,
+) -> Result<(Client, Messages), Error> {
+    let restored = restore(&mut options).await?;
+    let host = options.host_features();
+    let plan = options.plan_here(&host).await?;
+    for warning in &plan.warnings {
+        tracing::warn!("{warning}");
+    }
+    let mirror = mirror(&options.handlers, &plan);
+    let transport = Box::new(subprocess(&options, &plan));
+    let start = Start {
+        initialize: plan.initialize,
+        mirror,
+        restored,
+    };
+    open(transport, options, start, first).await
+}
+
+/// Connects through any transport, says hello and perhaps sends a first prompt.
+pub(crate) async fn through(
+    transport: Box<dyn Transport>,
+    options: Options,
+    first: Option<&UserInput>,
+) -> Result<(Client, Messages), Error> {
+    let host = options.host_features();
+    let initialize = options.initialize_request(&host);
+    let start = Start {
+        initialize,
+        mirror: None,
+        restored: None,
+    };
+    open(transport, options, start, first).await
+}
+
+/// What is prepared before the engine runs.
+struct Start {
+    initialize: InitializeRequest,
+    mirror: Option<Arc<MirrorHandle>>,
+    restored: Option<Materialized>,
+}
+
+async fn open(
+    transport: Box<dyn Transport>,
+    options: Options,
+    start: Start,
+    first: Option<&UserInput>,
+) -> Result<(Client, Messages), Error> {
+    let fails_closed = needs_blocking_hooks(&options.handlers);
+    let verbatim = options.launch.prompt.verbatim;
+    let parts = Parts {
+        link: transport.open().await?,
+        handlers: options.handlers,
+        mirror: start.mirror.clone(),
+        restored: start.restored,
+        limits: limits_of(&options.limits),
+        initialize: start.initialize,
+    };
+    let (connection, backlog) = Connection::start(parts);
+    let connection = Arc::new(connection);
+    let messages = Messages::new(connection.clone(), backlog, start.mirror);
+    let request = HostRequest::Initialize(Box::new(connection.initialize().clone()));
+    let hello = connection.ask(&request).await?;
+    // The prompt need not wait for the answer, unless the answer may forbid it.
+    let (early, late) = if fails_closed {
+        (None, first)
+    } else {
+        (first, None)
+    };
+    send(&connection, early, verbatim).await?;
+    let hello = read_hello(hello.answer_within(options.limits.initialize).await?)?;
+    if fails_closed && hello.hook_on_failure_supported != Some(true) {
+        let version = hello.claude_code_version;
+        return Err(Error::HooksFailOpen { version });
+    }
+    send(&connection, late, verbatim).await?;
+    Ok((Client::new(connection, hello, verbatim), messages))
+}
+
+async fn send(
+    connection: &Connection,
+    prompt: Option<&UserInput>,
+    verbatim: bool,
+) -> Result<(), Error> {
+    match prompt {
+        Some(prompt) => connection.send_prompt(prompt, verbatim).await,
+        None => Ok(()),
+    }
+}
+
+fn read_hello(value: serde_json::Value) -> Result<InitializeResponse, Error> {
+    serde_json::from_value(value).map_err(|source| Error::UnexpectedAnswer {
+        request: "initialize".to_owned(),
+        source,
+    })
+}
+
+/// A hook that must block on failure needs an engine that can do that.
+fn needs_blocking_hooks(handlers: &Handlers) -> bool {
+    handlers
+        .hooks
+        .iter()
+        .any(|hook| hook.on_failure == OnFailure::Block)
+}
+
+/// Writes a session of the store where the CLI will find it, if one is to be resumed.
+async fn restore(options: &mut Options) -> Result<Option<Materialized>, Error> {
+    let Some(store) = &options.handlers.store else {
+        return Ok(None);
+    };
+    let Some(id) = options.launch.session.start.resume.clone() else {
+        return Ok(None);
+    };
+    let project = match &options.launch.environment.cwd {
+        Some(cwd) => crate::sessions::project_key(cwd),
+        None => crate::sessions::project_key(std::env::current_dir().map_err(|source| {
+            Error::WorkingDirectory {
+                path: PathBuf::from("."),
+                source,
+            }
+        })?),
+    };
+    let key = SessionKey::new(project, crate::sessions::SessionId::new(id)?);
+    let restored = materialize(store.store.as_ref(), &key, &MaterializeOptions::new()).await?;
+    *options = options
+        .clone()
+        .env("CLAUDE_CONFIG_DIR", restored.config_dir());
+    Ok(Some(restored))
+}
+
+/// Starts copying the transcript into the store, if there is one.
+fn mirror(handlers: &Handlers, plan: &LaunchPlan) -> Option<Arc<MirrorHandle>> {
+    let store = handlers.store.as_ref()?;
+    let config = match (plan.variable("CLAUDE_CONFIG_DIR"), plan.variable("HOME")) {
+        (Some(directory), _) => PathBuf::from(directory),
+        (None, Some(home)) => PathBuf::from(home).join(".claude"),
+        (None, None) => PathBuf::from(".claude"),
+    };
+    let options = MirrorOptions::new(config.join("projects")).flush(store.flush);
+    Some(Arc::new(Mirror::start(store.store.clone(), options)))
+}
+
+fn subprocess(options: &Options, plan: &LaunchPlan) -> Subprocess {
+    let mut subprocess = Subprocess::new(&plan.program);
+    subprocess.args.clone_from(&plan.args);
+    subprocess.env.clone_from(&plan.env);
+    subprocess.cwd.clone_from(&plan.cwd);
+    subprocess.line_limit = options.limits.line_bytes;
+    subprocess.stderr_lines = options.limits.stderr_lines;
+    subprocess.on_stderr.clone_from(&options.handlers.stderr);
+    subprocess.drop_grace = options.limits.close.terminated;
+    subprocess
+}
+
+fn limits_of(limits: &RuntimeLimits) -> ConnectionLimits {
+    ConnectionLimits {
+        backlog: limits.backlog,
+        desk: DeskLimits {
+            permission: limits.permission,
+            hook: limits.hook,
+            stop_blocks: limits.stop_blocks,
+        },
+        request: limits.request,
+        ending: Ending::AfterInput {
+            input: limits.close.input_closed,
+            term: limits.close.terminated,
+        },
+    }
+}

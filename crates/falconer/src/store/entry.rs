@@ -1,0 +1,127 @@
+//! One line of a transcript on its way to or from a store.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::error::StoreError;
+
+/// One entry of a transcript: a JSON object that stores pass through as it is.
+///
+/// Stores need not keep the text, only its meaning: two entries are equal if their JSON is.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct StoreEntry(Box<RawValue>);
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    uuid: Value,
+    #[serde(default, rename = "type")]
+    kind: Value,
+}
+
+impl StoreEntry {
+    /// Takes the text of a JSON object.
+    ///
+    /// ```
+    /// use falconer::store::StoreEntry;
+    ///
+    /// let entry = StoreEntry::from_json(r#"{"type":"user","uuid":"u1"}"#)?;
+    /// assert_eq!(entry.uuid().as_deref(), Some("u1"));
+    /// assert!(StoreEntry::from_json("[1]").is_err());
+    /// # Ok::<(), falconer::store::StoreError>(())
+    /// ```
+    pub fn from_json(text: impl Into<String>) -> Result<Self, StoreError> {
+        let raw = RawValue::from_string(text.into()).map_err(|error| invalid(&error))?;
+        Self::from_raw(raw)
+    }
+
+    pub(crate) fn from_raw(raw: Box<RawValue>) -> Result<Self, StoreError> {
+        if !raw.get().starts_with('{') {
+            return Err(StoreError::InvalidEntry {
+                reason: "it is not an object".to_owned(),
+            });
+        }
+        // One entry is one line; only insignificant white space can hold a line break.
+        if raw.get().contains(['\n', '\r']) {
+            let value: Value = serde_json::from_str(raw.get()).map_err(|error| invalid(&error))?;
+            return Self::try_from(value);
+        }
+        Ok(Self(raw))
+    }
+
+    /// The entry as JSON on one line.
+    pub fn as_json(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The entry decoded.
+    pub fn to_value(&self) -> Value {
+        serde_json::from_str(self.as_json()).unwrap_or_default()
+    }
+
+    /// The id by which a store recognises an entry it already has; titles and tags of the
+    /// CLI have none.
+    pub fn uuid(&self) -> Option<String> {
+        match self.head()?.uuid {
+            Value::String(uuid) => Some(uuid),
+            _ => None,
+        }
+    }
+
+    /// What kind of entry this is.
+    pub fn kind(&self) -> Option<String> {
+        match self.head()?.kind {
+            Value::String(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    fn head(&self) -> Option<Head> {
+        serde_json::from_str(self.as_json()).ok()
+    }
+}
+
+impl PartialEq for StoreEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_json() == other.as_json() || self.to_value() == other.to_value()
+    }
+}
+
+impl TryFrom<Value> for StoreEntry {
+    type Error = StoreError;
+
+    fn try_from(value: Value) -> Result<Self, StoreError> {
+        Self::from_json(value.to_string())
+    }
+}
+
+impl<'de> Deserialize<'de> for StoreEntry {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_raw(raw).map_err(serde::de::Error::custom)
+    }
+}
+
+fn invalid(error: &serde_json::Error) -> StoreError {
+    StoreError::InvalidEntry {
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_one_line_and_compare_by_meaning() {
+        let pretty =
+            StoreEntry::from_json("{\n  \"b\": 1,\n  \"a\": \"x\\ny\"\n}").expect("object");
+        assert!(!pretty.as_json().contains('\n'));
+        let compact = StoreEntry::from_json(r#"{"a":"x\ny","b":1}"#).expect("object");
+        assert_eq!(pretty, compact);
+        let other = StoreEntry::from_json(r#"{"a":"x\ny","b":2}"#).expect("object");
+        assert_ne!(pretty, other);
+    }
+}

@@ -1,0 +1,121 @@
+//! Copying a session from disk into a store.
+
+use std::path::{Path, PathBuf};
+
+use tokio::sync::mpsc;
+
+use super::contract::SessionStore;
+use super::entry::StoreEntry;
+use super::key::SessionKey;
+use crate::sessions::{SessionError, SessionId, Sessions, Transcript, metadata_path, transcripts};
+
+/// How many entries, and how many bytes of them, go to the store in one call.
+const BATCH_ENTRIES: usize = 500;
+const BATCH_BYTES: usize = 1 << 20;
+
+/// What an import copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Imported {
+    /// Transcripts: the main one and those of sub-agents.
+    pub transcripts: u64,
+    /// Entries of all of them.
+    pub entries: u64,
+    /// Lines that are no entry and were left out.
+    pub skipped_lines: u64,
+}
+
+/// Copies a session and its sub-agents into a store, under the name of its project directory.
+///
+/// The transcript is read line by line. Done again, it adds nothing if the store recognises
+/// entries by their `uuid`; entries without one are added again.
+pub async fn import_session_to_store(
+    sessions: &Sessions,
+    id: &SessionId,
+    store: &dyn SessionStore,
+) -> Result<Imported, SessionError> {
+    let located = sessions.locate(id)?;
+    let project = located.project.directory.file_name().unwrap_or_default();
+    let key = SessionKey::new(project.to_string_lossy(), id.clone());
+    let mut imported = Imported::default();
+    copy(sessions, &located.file, &key, store, &mut imported).await?;
+    let session_dir = located.session_dir();
+    for file in transcripts(&session_dir) {
+        let Some(subpath) = subpath(&file, &session_dir) else {
+            continue;
+        };
+        let key = key.with_subpath(subpath);
+        copy(sessions, &file, &key, store, &mut imported).await?;
+        if let Some(entry) = metadata_entry(&file) {
+            store.append(&key, &[entry]).await?;
+        }
+    }
+    Ok(imported)
+}
+
+fn subpath(file: &Path, session_dir: &Path) -> Option<String> {
+    let below = file.strip_prefix(session_dir).ok()?.with_extension("");
+    let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
+    Some(parts?.join("/"))
+}
+
+/// The metadata file beside a sub-agent's transcript, as the entry a live mirror sends.
+fn metadata_entry(transcript: &Path) -> Option<StoreEntry> {
+    let text = std::fs::read(metadata_path(transcript)).ok()?;
+    let mut value: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    value
+        .as_object_mut()?
+        .insert("type".to_owned(), "agent_metadata".into());
+    StoreEntry::try_from(value).ok()
+}
+
+/// Copies one transcript; a thread reads while the store writes, a few batches apart.
+async fn copy(
+    sessions: &Sessions,
+    file: &Path,
+    key: &SessionKey,
+    store: &dyn SessionStore,
+    imported: &mut Imported,
+) -> Result<(), SessionError> {
+    let (batches, mut ready) = mpsc::channel(2);
+    let (sessions, file): (Sessions, PathBuf) = (sessions.clone(), file.to_path_buf());
+    let path = file.clone();
+    let reader = tokio::task::spawn_blocking(move || read_batches(&sessions, &file, &batches));
+    while let Some(batch) = ready.recv().await {
+        store.append(key, &batch).await?;
+        imported.entries += batch.len() as u64;
+    }
+    let skipped = reader
+        .await
+        .map_err(|error| SessionError::io("read", &path)(std::io::Error::other(error)))??;
+    imported.skipped_lines += skipped;
+    imported.transcripts += 1;
+    Ok(())
+}
+
+/// Sends the entries of a transcript in batches; returns how many lines were none.
+fn read_batches(
+    sessions: &Sessions,
+    file: &Path,
+    batches: &mpsc::Sender<Vec<StoreEntry>>,
+) -> Result<u64, SessionError> {
+    let mut transcript = sessions.transcript(file)?;
+    let (mut batch, mut bytes, mut skipped) = (Vec::new(), 0, 0);
+    let too_long = transcript.scan(&mut |_, line| {
+        let text = String::from_utf8_lossy(line).into_owned();
+        match StoreEntry::from_json(text) {
+            Ok(entry) => batch.push(entry),
+            Err(_) => skipped += 1,
+        }
+        bytes += line.len();
+        if batch.len() >= BATCH_ENTRIES || bytes >= BATCH_BYTES {
+            bytes = 0;
+            // If nobody receives any more, the import has failed and says why itself.
+            let _ = batches.blocking_send(std::mem::take(&mut batch));
+        }
+    })?;
+    if !batch.is_empty() {
+        let _ = batches.blocking_send(batch);
+    }
+    Ok(skipped + too_long)
+}

@@ -1,0 +1,30 @@
+//! Sessions outside of the local disk: the store contract, the mirror, and the way back.
+//!
+//! The engine always writes its transcripts to disk. With a [`SessionStore`], a [`Mirror`]
+//! copies them there while the session runs, [`StoredSessions`] reads and changes them
+//! there, and [`materialize`] brings one back to disk so that it can be resumed.
+
+mod contract;
+mod entry;
+mod error;
+mod import;
+mod key;
+mod materialize;
+mod memory;
+mod mirror;
+mod seed;
+mod stored;
+mod summary;
+
+pub mod conformance;
+
+pub use contract::{Capabilities, SessionListing, SessionStore, StoreFuture};
+pub use entry::StoreEntry;
+pub use error::StoreError;
+pub use import::{Imported, import_session_to_store};
+pub use key::SessionKey;
+pub use materialize::{MaterializeOptions, Materialized, materialize};
+pub use memory::InMemorySessionStore;
+pub use mirror::{FlushMode, Mirror, MirrorError, MirrorHandle, MirrorOptions};
+pub use stored::StoredSessions;
+pub use summary::{SummaryEntry, fold_session_summary};
