@@ -1,14 +1,15 @@
 //! Cuts a stream of bytes into lines, many at a time, with a limit on the length of a line.
 //!
 //! Lines are handed out as slices of the read buffer, all complete ones in one block. Once the
-//! receiver has let go of a block its memory is used again, so that reading long lines does not
-//! mean mapping and clearing new pages for each.
+//! receiver has let go of a block its memory is used again. Lines so long that the buffer had to
+//! grow for them are copied out instead, so that it is used again at once: slices would keep
+//! several such buffers in memory.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use memchr::{memchr, memrchr};
 use tokio::io::AsyncRead;
 use tokio_util::io::poll_read_buf;
@@ -20,8 +21,8 @@ const BLOCK: usize = 64 * 1024;
 /// Room is used up to this rest before new room is made. A block that waits for the caller keeps
 /// all of its buffer in memory, so buffers should be full of lines.
 const REST: usize = 16 * 1024;
-/// A buffer that has grown beyond this for a long line is given back after a while.
-const LARGE: usize = 1024 * 1024;
+/// A line of this length makes the buffer a large one, which is given back after a while.
+const LARGE: usize = 512 * 1024;
 /// How many blocks without a long line are waited for until then.
 const PATIENCE: u32 = 64;
 
@@ -36,6 +37,9 @@ pub(crate) struct LineReader<R> {
     /// The line that is being thrown away.
     skipping: Option<Skipping>,
     at_end: bool,
+    /// The buffer was made large for a long line.
+    has_grown: bool,
+    /// Blocks without a long line since then.
     small_blocks: u32,
 }
 
@@ -68,6 +72,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             complete: 0,
             skipping: None,
             at_end: false,
+            has_grown: false,
             small_blocks: 0,
         }
     }
@@ -88,13 +93,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     fn make_room(&mut self) {
-        if self.buffer.capacity() <= LARGE || !self.buffer.is_empty() {
-            self.small_blocks = 0;
-        } else if self.small_blocks >= PATIENCE {
+        if self.has_grown && self.buffer.is_empty() && self.small_blocks >= PATIENCE {
             self.buffer = BytesMut::new();
+            self.has_grown = false;
         }
         let room = self.buffer.capacity() - self.buffer.len();
         if room < REST {
+            self.has_grown |= self.buffer.len() >= LARGE;
             // Doubles for a long line. Reuses the memory if nobody holds a block of it.
             self.buffer.reserve(self.buffer.len().max(2 * BLOCK));
         }
@@ -125,7 +130,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         } else {
             self.small_blocks = 0;
         }
-        Inbound::Lines(self.buffer.split_to(end).freeze())
+        if !self.has_grown {
+            return Inbound::Lines(self.buffer.split_to(end).freeze());
+        }
+        // A slice would keep the whole large buffer, and the next line would need another.
+        let lines = Bytes::copy_from_slice(&self.buffer[..end]);
+        self.buffer.advance(end);
+        Inbound::Lines(lines)
     }
 
     /// The end of the last line before the first that is too long.
