@@ -6,7 +6,7 @@ use std::sync::Arc;
 use falconer_protocol::control::CanUseTool;
 use falconer_protocol::permission::{Allow, Deny, PermissionResult, PermissionUpdate};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 /// A tool call that needs a decision.
@@ -76,7 +76,8 @@ impl Decision {
         }
     }
 
-    /// Run the call with another input.
+    /// Run the call with another input: the whole of it, as an object with content. Anything
+    /// else is a denial, because the engine would run the original.
     pub fn allow_with_input(input: impl Into<Value>) -> Self {
         Self::Allow {
             input: Some(input.into()),
@@ -120,8 +121,14 @@ impl Decision {
             PermissionResult::Deny(deny)
         };
         match self {
+            Self::Allow {
+                input: Some(input), ..
+            } if !can_replace(&input, &ask.input) => deny(
+                "the edited input was not an object with content, so the call was not run".into(),
+                None,
+            ),
             Self::Allow { input, remember } => PermissionResult::Allow(Allow {
-                updated_input: Some(object(input.unwrap_or_else(|| ask.input.clone()))),
+                updated_input: Some(input.unwrap_or_else(|| ask.input.clone())),
                 updated_permissions: (!remember.is_empty()).then_some(remember),
                 tool_use_id,
                 ..Allow::default()
@@ -132,9 +139,10 @@ impl Decision {
     }
 }
 
-/// The engine takes only objects as input; anything else would be read as a denial.
-fn object(input: Value) -> Value {
-    if input.is_object() { input } else { json!({}) }
+/// Whether the engine would really run the edited input. It takes only objects, and it takes
+/// an empty one for no edit at all: it would run what the host wanted to change.
+fn can_replace(edited: &Value, original: &Value) -> bool {
+    edited == original || edited.as_object().is_some_and(|edited| !edited.is_empty())
 }
 
 /// The engine does not take a denial without words.

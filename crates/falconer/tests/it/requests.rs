@@ -64,6 +64,18 @@ async fn every_decision_has_its_wire_form() {
 }
 
 #[tokio::test]
+async fn an_edit_the_engine_would_ignore_is_a_denial_not_an_approval_of_the_original() {
+    for edited in [json!({}), json!(null), json!("pwd"), json!(["pwd"])] {
+        let options = Options::new().on_permission(move |_| {
+            let edited = edited.clone();
+            async move { Decision::allow_with_input(edited) }
+        });
+        let answer = ask_once(options, &can_use_bash("rm -rf build")).await;
+        assert_eq!(answer["response"]["behavior"], "deny");
+    }
+}
+
+#[tokio::test]
 async fn no_handler_a_panic_and_a_timeout_are_denials() {
     let panics = |_: PermissionRequest| -> std::future::Ready<Decision> { panic!("handler bug") };
     let hangs = |_: PermissionRequest| std::future::pending::<Decision>();
