@@ -34,7 +34,7 @@ pub(crate) struct DeskLimits {
     pub(crate) stop_blocks: u32,
 }
 
-/// How long cancelled handlers are waited for.
+/// How long the last answers, and cancelled handlers, are waited for.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Serves what the engine asks.
@@ -116,12 +116,16 @@ impl Desk {
     /// Answers everything that is open on the safe side; handlers are cancelled.
     pub(crate) async fn end(&self, why: &str) {
         let open: Vec<_> = self.open().drain().collect();
-        for (id, open) in open {
-            open.withdrawn.cancel();
-            let reply = Reply::safe(&open.request, &self.handlers, why);
-            // The engine may be gone already; then nobody waits for the answer.
-            let _ = self.outbox.send(reply.into_line(&id)).await;
-        }
+        let answers = async {
+            for (id, open) in open {
+                open.withdrawn.cancel();
+                let reply = Reply::safe(&open.request, &self.handlers, why);
+                // The engine may be gone already; then nobody waits for the answer.
+                let _ = self.outbox.send(reply.into_line(&id)).await;
+            }
+        };
+        // An engine that reads nothing gets no answers: the end of its input denies as well.
+        let _ = tokio::time::timeout(PATIENCE, answers).await;
         self.tasks.close();
         // Cancelled handlers end at their next await; one that blocks its thread is left.
         let _ = tokio::time::timeout(PATIENCE, self.tasks.wait()).await;

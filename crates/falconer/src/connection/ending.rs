@@ -48,6 +48,15 @@ impl Default for EndOfEngine {
 }
 
 impl EndOfEngine {
+    /// The end the host asked for.
+    pub(super) fn closed(exit: EngineExit, stderr: Vec<String>) -> Self {
+        Self {
+            exit,
+            stderr,
+            ..Self::default()
+        }
+    }
+
     /// The error for a caller who wanted something `during` the end.
     ///
     /// An engine that refuses to start says why in a result; that is the better error.

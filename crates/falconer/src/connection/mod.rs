@@ -23,6 +23,7 @@ mod stop_rounds;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use falconer_protocol::control::{HostControlRequest, HostRequest, InitializeRequest};
 use falconer_protocol::{UserInput, to_line};
 use serde::de::DeserializeOwned;
@@ -47,6 +48,9 @@ use reply::line_of;
 use requests::{Answer, Waiting};
 use run_state::Signal;
 use spans::Spans;
+
+/// How long the output of an engine that has ended may go on.
+const AFTER_THE_END: Duration = Duration::from_secs(2);
 
 /// What a connection needs to know besides its handlers.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +81,7 @@ pub(crate) struct Connection {
     initialize: InitializeRequest,
     /// A session that was written to disk for the engine; removed with the connection.
     _restored: Option<Materialized>,
-    _router_and_keeper: AbortOnDropHandle<()>,
+    router_and_keeper: AbortOnDropHandle<()>,
     _flusher: AbortOnDropHandle<()>,
 }
 
@@ -104,7 +108,7 @@ impl Connection {
         let run = router.spans.run().clone();
         let flushed = shared.clone();
         let connection = Self {
-            _router_and_keeper: AbortOnDropHandle::new(tokio::spawn(
+            router_and_keeper: AbortOnDropHandle::new(tokio::spawn(
                 ending::read_and_see_out(router, link.source, engine.clone(), limits.ending)
                     .instrument(run),
             )),
@@ -149,8 +153,20 @@ impl Connection {
             // Before the engine can possibly answer it.
             self.shared.observe(&Signal::Sent(uuid.as_str()));
         }
-        let sent = self.shared.outbox.send(line_of(line)).await;
-        sent.map_err(|source| self.write_failed(source))
+        self.send_line(line_of(line), "a message").await
+    }
+
+    /// Writes a line; an engine that takes nothing for too long is an error.
+    async fn send_line(&self, line: Bytes, what: &str) -> Result<(), Error> {
+        let limit = self.limits.request;
+        match tokio::time::timeout(limit, self.shared.outbox.send(line)).await {
+            Ok(sent) => sent.map_err(|source| self.write_failed(source)),
+            Err(_) => Err(Error::Timeout {
+                request: what.to_owned(),
+                after: limit,
+                stderr: self.stderr_tail(),
+            }),
+        }
     }
 
     /// Asks the engine for something and reads its answer.
@@ -188,9 +204,8 @@ impl Connection {
             waiting.id(),
             request.clone(),
         )));
-        let sent = self.shared.outbox.send(line).await;
-        sent.map_err(|source| self.write_failed(source))?;
         let name = request.tag().unwrap_or("a request").to_owned();
+        self.send_line(line, &name).await?;
         Ok(Asked {
             connection: self,
             waiting,
@@ -208,8 +223,17 @@ impl Connection {
         self.shared.closing();
         self.shared.desk.end("the session is being closed").await;
         self.shared.outbox.close();
-        self.engine.end(self.limits.ending).await;
-        self.shared.end_of_engine().await
+        let exit = self.engine.end(self.limits.ending).await;
+        match tokio::time::timeout(AFTER_THE_END, self.shared.end_of_engine()).await {
+            Ok(end) => end,
+            // Nothing of the engine is left, yet its output has no end: nobody reads on.
+            Err(_) => {
+                self.router_and_keeper.abort();
+                self.shared
+                    .ended(EndOfEngine::closed(exit, self.stderr_tail()));
+                self.shared.end_of_engine().await
+            }
+        }
     }
 
     fn write_failed(&self, source: std::io::Error) -> Error {

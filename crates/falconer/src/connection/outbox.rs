@@ -97,6 +97,12 @@ impl Outbox {
         self.waiting.notify_one();
     }
 
+    /// Gives up what waits; whoever still sends fails.
+    pub(crate) fn abandon(&self) {
+        self.lane().broke(io::ErrorKind::BrokenPipe.into());
+        self.moved.notify_waiters();
+    }
+
     /// Writes what waits, for as long as the lane lives.
     pub(crate) async fn run_flusher(&self) {
         loop {

@@ -154,6 +154,7 @@ impl Shared {
     /// Everyone lets go: handlers are cancelled, nobody is answered.
     pub(super) fn abandon(&self) {
         self.desk.abandon();
+        self.outbox.abandon();
         self.requests.end();
     }
 }

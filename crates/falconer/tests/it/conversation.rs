@@ -340,3 +340,29 @@ async fn raw_messages_decode_to_the_same() {
     assert_eq!(raw.kind(), falconer::MessageKind::Result);
     assert_eq!(raw.decode().unwrap(), typed);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_reads_nothing_holds_nobody_up_for_ever() {
+    let hangs = |_: PermissionRequest| std::future::pending::<Decision>();
+    let options = Options::new()
+        .on_permission(hangs)
+        .request_timeout(Duration::from_secs(5));
+    let (client, _messages, engine) = Scripted::connect(options).await;
+    engine.ask_bash("q1", "ls").await;
+    let long = "x".repeat(100_000);
+    let mut sent = 0;
+    let error = loop {
+        match client.send(long.as_str()).await {
+            Ok(_) => sent += 1,
+            Err(error) => break error,
+        }
+        assert!(sent < 1_000, "everything is queued without a bound");
+    };
+    assert!(matches!(error, Error::Timeout { .. }), "{error}");
+    let error = client.interrupt().await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }), "{error}");
+    tokio::time::timeout(Duration::from_secs(60), client.close())
+        .await
+        .expect("closing waits for ever")
+        .unwrap();
+}
