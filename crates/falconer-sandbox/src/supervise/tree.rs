@@ -228,35 +228,52 @@ pub(super) fn untouchable() -> HashSet<u32> {
     untouchable
 }
 
+/// How often the members of a tree are listed until nobody new appears.
+const CENSUS_ROUNDS: usize = 10;
+
 /// Everybody who descends from a process, as far as can be seen while they go on.
 ///
-/// Empty on kernels without `CONFIG_PROC_CHILDREN`.
+/// Whose parent ends while the list is made moves to another place in the tree, so it is made
+/// again until nobody new appears. Empty on kernels without `CONFIG_PROC_CHILDREN`.
 pub(super) fn descendants(root: u32) -> Vec<Process> {
-    let (mut open, mut found) = (vec![root], Vec::new());
+    let mut found = HashSet::new();
+    for _ in 0..CENSUS_ROUNDS {
+        let before = found.len();
+        add_descendants(root, &mut found);
+        if found.len() == before {
+            break;
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn add_descendants(root: u32, found: &mut HashSet<Process>) {
+    let mut open = vec![root];
     let mut buffer = Vec::new();
-    while let Some(pid) = open.pop() {
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
-        for task in tasks.into_iter().flatten().flatten() {
-            let mut children = String::new();
-            let file = std::fs::File::open(task.path().join("children"));
-            if file
-                .and_then(|mut file| file.read_to_string(&mut children))
-                .is_err()
-            {
-                continue;
-            }
-            for pid in children
-                .split_ascii_whitespace()
-                .filter_map(|pid| pid.parse().ok())
-            {
-                if let Some(Stat { start, .. }) = Stat::read(pid, &mut buffer) {
-                    found.push(Process { pid, start });
-                    open.push(pid);
-                }
+    while let Some(parent) = open.pop() {
+        for pid in children(parent) {
+            if let Some(Stat { start, .. }) = Stat::read(pid, &mut buffer) {
+                found.insert(Process { pid, start });
+                open.push(pid);
             }
         }
     }
-    found
+}
+
+/// The children of all threads of a process.
+fn children(parent: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task"));
+    let lists = tasks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            let pids = list.split_ascii_whitespace();
+            pids.filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// What came of reading an environment.

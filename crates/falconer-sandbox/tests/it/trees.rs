@@ -6,6 +6,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::process::{Den, KILL_NOW, clean_status, until};
 
 /// Ways to get away, each with the number of processes it makes (the root included).
+///
+/// Where nothing but its place in the tree connects a process with the root, `ready` is made
+/// after the fork: one that appears between the list of members and the end of the root is the
+/// documented gap, not what is tested here.
 const ESCAPES: &[(&str, &str, usize)] = &[
     ("a child in the group", "sleep 1000 & touch ready; wait", 2),
     (
@@ -15,7 +19,7 @@ const ESCAPES: &[(&str, &str, usize)] = &[
     ),
     (
         "a daemon",
-        "(setsid sh -c 'sleep 1000 & exit' &) ; touch ready; sleep 1000",
+        "(setsid sh -c 'sleep 1000 & : >ready' &) ; sleep 1000",
         3,
     ),
     (
@@ -25,7 +29,7 @@ const ESCAPES: &[(&str, &str, usize)] = &[
     ),
     (
         "a daemon without environment",
-        "(setsid env -i sh -c 'sleep 1000 & exit' &) ; touch ready; sleep 1000",
+        "(setsid env -i sh -c 'sleep 1000 & : >ready' &) ; sleep 1000",
         3,
     ),
     (
@@ -92,7 +96,8 @@ fn children_of_marked_orphans_are_found_although_they_have_no_marker() {
 }
 
 /// Each link forks the next and exits, so that every process is gone soon after it is seen.
-const CHAIN: &str = "printf 'setsid sh chain &\\n' >chain; sh chain; sh chain; sh chain; ";
+const CHAIN: &str =
+    "printf 'sleep 0.002; setsid sh chain &\\n' >chain; sh chain; sh chain; sh chain; ";
 
 #[test]
 fn a_fork_storm_is_killed() {
