@@ -1,4 +1,5 @@
-//! `cargo xtask bench sdk`: builds the bench workspace and runs its driver.
+//! `cargo xtask bench sdk` and `cargo xtask bench engine`: build the bench workspace and run
+//! its drivers.
 //!
 //! The programs measured live in `bench/`, a workspace of its own, so that the
 //! dependencies of other people's SDKs stay out of ours.
@@ -14,12 +15,71 @@ use crate::report;
 use crate::workspace::{Workspace, cargo};
 
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
-    let Some(("sdk", rest)) = arguments
-        .split_first()
-        .map(|(what, rest)| (what.as_str(), rest))
-    else {
-        bail!("`cargo xtask bench` measures one thing: `cargo xtask bench sdk`");
-    };
+    let words = arguments.split_first();
+    match words.map(|(what, rest)| (what.as_str(), rest)) {
+        Some(("sdk", rest)) => sdk(workspace, rest),
+        Some(("engine", rest)) => engine(workspace, rest),
+        _ => bail!("say what to measure: `cargo xtask bench sdk` or `cargo xtask bench engine`"),
+    }
+}
+
+/// The native engine beside the official CLI.
+fn engine(workspace: &Workspace, rest: &[String]) -> Result<ExitCode> {
+    let bench = workspace.root.join("bench");
+    build_package(&bench, "bench-engine")?;
+    build_release(workspace)?;
+    let mut driver = Command::new(bench.join("target/release/bench-engine"));
+    driver
+        .arg("--ours")
+        .arg(workspace.target.join("release/falconer-claude"))
+        .args(rest);
+    match Kit::prepare(workspace, Install::Allowed, &mut |line| report::line(line)) {
+        Ok(kit) => {
+            let environment = kit.environment();
+            let path = environment.iter().find(|(name, _)| *name == OFFICIAL);
+            if let Some((_, path)) = path {
+                driver.arg("--official").arg(path);
+            }
+        }
+        Err(error) => report::line(&format!("note: the official CLI is left out: {error:#}")),
+    }
+    finish(&mut driver)
+}
+
+/// The variable that names the official CLI.
+const OFFICIAL: &str = "FALCONER_CLAUDE_PATH";
+
+/// The executable as users get it.
+fn build_release(workspace: &Workspace) -> Result<()> {
+    report::line("==> building falconer-claude (release)");
+    let mut command = cargo();
+    command.current_dir(&workspace.root).args([
+        "build",
+        "--release",
+        "--quiet",
+        "-p",
+        "falconer-cli",
+    ]);
+    let status = command.stdin(Stdio::null()).status();
+    match status.context("failed to start cargo")?.success() {
+        true => Ok(()),
+        false => bail!("falconer-claude did not build"),
+    }
+}
+
+fn finish(driver: &mut Command) -> Result<ExitCode> {
+    let status = driver
+        .status()
+        .with_context(|| format!("failed to start {}", process::shown(driver)))?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Our SDK beside its peers.
+fn sdk(workspace: &Workspace, rest: &[String]) -> Result<ExitCode> {
     let bench = workspace.root.join("bench");
     let binaries = build(&bench)?;
     let mut driver = Command::new(binaries.join("bench-driver"));
@@ -36,14 +96,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<ExitCod
         Err(error) => report::line(&format!("note: the official SDKs are left out: {error:#}")),
     }
     list_sessions(workspace, &mut driver);
-    let status = driver
-        .status()
-        .with_context(|| format!("failed to start {}", process::shown(&driver)))?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    finish(&mut driver)
 }
 
 /// What is built, in this order; only the first two must build.
@@ -62,31 +115,35 @@ const PACKAGES: [&str; 7] = [
 fn build(bench: &Path) -> Result<PathBuf> {
     let binaries = bench.join("target/release");
     for package in PACKAGES {
-        report::line(&format!("==> building {package} (release)"));
-        let mut command = cargo();
-        command.current_dir(bench).args([
-            "build",
-            "--release",
-            "--quiet",
-            "--target-dir",
-            "target",
-            "--package",
-            package,
-        ]);
-        let status = command
-            .stdin(Stdio::null())
-            .status()
-            .context("failed to start cargo")?;
-        if !status.success() && ["bench-driver", "bench-fake"].contains(&package) {
-            bail!("{package} did not build ({status})");
-        }
-        if !status.success() {
-            report::line(&format!("note: {package} did not build and is left out"));
+        let built = build_package(bench, package);
+        if ["bench-driver", "bench-fake"].contains(&package) {
+            built?;
+        } else if let Err(error) = built {
+            report::line(&format!("note: it is left out: {error:#}"));
             // One from an earlier build would pass for this one.
             let _ = std::fs::remove_file(binaries.join(package));
         }
     }
     Ok(binaries)
+}
+
+fn build_package(bench: &Path, package: &str) -> Result<()> {
+    report::line(&format!("==> building {package} (release)"));
+    let mut command = cargo();
+    command.current_dir(bench).args([
+        "build",
+        "--release",
+        "--quiet",
+        "--target-dir",
+        "target",
+        "--package",
+        package,
+    ]);
+    let status = command.stdin(Stdio::null()).status();
+    match status.context("failed to start cargo")?.success() {
+        true => Ok(()),
+        false => bail!("{package} did not build"),
+    }
 }
 
 /// The example that lists sessions is measured beside the official function.

@@ -32,6 +32,9 @@ pub enum Error {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A scenario cannot be used for another reason.
+    #[error(transparent)]
+    Scenario(falconer_scenario::Error),
     /// The scripted server could not be started.
     #[error("failed to start the scripted server on 127.0.0.1: {0}")]
     Server(#[source] io::Error),
@@ -55,4 +58,14 @@ pub enum Error {
         /// What to do.
         hint: String,
     },
+}
+
+impl From<falconer_scenario::Error> for Error {
+    fn from(error: falconer_scenario::Error) -> Self {
+        match error {
+            falconer_scenario::Error::Read { path, source } => Self::Read { path, source },
+            falconer_scenario::Error::Format { what, source } => Self::Format { what, source },
+            other => Self::Scenario(other),
+        }
+    }
 }

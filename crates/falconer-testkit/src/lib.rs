@@ -46,14 +46,13 @@
 //! # }
 //! ```
 //!
-//! The format of scenario files is in `SCENARIOS.md`, that of the fake engine's scripts in
-//! `FAKE_ENGINE.md`.
+//! The format of scenario files is in `SCENARIOS.md` of the crate `falconer-scenario`, that of
+//! the fake engine's scripts in `FAKE_ENGINE.md`.
 
 mod cassette;
 mod error;
 mod fake_engine;
 mod official_cli;
-pub mod scenario;
 mod server;
 
 pub use cassette::{
@@ -64,5 +63,6 @@ pub use fake_engine::{
     AwaitedMessage, Dump, EngineScript, EngineStep, FakeEngine, GrandchildOutput, InitializeReply,
     Turn, fake_engine_path,
 };
+pub use falconer_scenario as scenario;
 pub use official_cli::{RealCli, clean_env};
 pub use server::{ApiServer, RecordedRequest};

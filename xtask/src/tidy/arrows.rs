@@ -7,15 +7,20 @@ use super::Problem;
 use crate::workspace::{Kind, Package};
 
 /// What each crate may depend on among our own.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("falconer-protocol", &[]),
     ("falconer-sandbox", &[]),
     ("falconer-event", &["falconer-protocol"]),
+    ("falconer-scenario", &[]),
     (
         "falconer-engine",
-        &["falconer-protocol", "falconer-sandbox"],
+        &["falconer-protocol", "falconer-sandbox", "falconer-scenario"],
     ),
     ("falconer", &["falconer-protocol", "falconer-sandbox"]),
+    (
+        "falconer-native",
+        &["falconer", "falconer-engine", "falconer-scenario"],
+    ),
     ("falconer-store", &["falconer-event"]),
     (
         "falconer-session",
@@ -34,12 +39,17 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "falconer-server",
             "falconer-bridge",
             "falconer-session",
+            "falconer-native",
             "falconer-engine",
+            "falconer-scenario",
             "falconer-event",
             "falconer",
         ],
     ),
-    ("falconer-testkit", &["falconer", "falconer-protocol"]),
+    (
+        "falconer-testkit",
+        &["falconer", "falconer-protocol", "falconer-scenario"],
+    ),
     ("xtask", &[]),
 ];
 

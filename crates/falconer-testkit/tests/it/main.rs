@@ -9,6 +9,4 @@ mod http;
 #[cfg(test)]
 mod real_cli;
 #[cfg(test)]
-mod scenario;
-#[cfg(test)]
 mod server;

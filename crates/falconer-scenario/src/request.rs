@@ -75,6 +75,18 @@ impl ModelRequest {
             .collect()
     }
 
+    /// What the request is for, as far as it alone shows: never [`RequestKind::Retry`].
+    pub fn kind(&self) -> RequestKind {
+        let wants_title = &self.body["output_config"]["format"]["schema"]["properties"]["title"];
+        if !self.streams() && self.max_tokens() == Some(1) {
+            RequestKind::Probe
+        } else if self.tool_names().is_empty() && wants_title.is_object() {
+            RequestKind::Title
+        } else {
+            RequestKind::Main
+        }
+    }
+
     /// The value of a header; the name in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self

@@ -12,7 +12,7 @@ use super::{Part, Scenario, StreamFault};
 /// A scenario being played.
 ///
 /// ```
-/// use falconer_testkit::scenario::{ModelRequest, Scenario, Script, text};
+/// use falconer_scenario::{ModelRequest, Scenario, Script, text};
 /// use serde_json::json;
 ///
 /// let mut script = Script::new(Scenario::new().turn(text("hello")));
@@ -119,12 +119,8 @@ impl Script {
         let repeats = |broken: &Broken| broken.messages == request.body["messages"];
         if !request.streams() && self.broken.as_ref().is_some_and(repeats) {
             RequestKind::Retry
-        } else if !request.streams() && request.max_tokens() == Some(1) {
-            RequestKind::Probe
-        } else if asks_for_title(request) {
-            RequestKind::Title
         } else {
-            RequestKind::Main
+            request.kind()
         }
     }
 
@@ -239,10 +235,4 @@ impl Broken {
             },
         })
     }
-}
-
-/// Whether the request is the side call that names the conversation.
-fn asks_for_title(request: &ModelRequest) -> bool {
-    let wants = &request.body["output_config"]["format"]["schema"]["properties"]["title"];
-    request.tool_names().is_empty() && wants.is_object()
 }

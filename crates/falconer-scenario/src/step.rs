@@ -7,9 +7,8 @@ use serde_json::Value;
 use super::message::StreamFault;
 use super::reply::ApiError;
 
-/// One step of an answer.
+/// One step of an answer. Exhaustive: whoever plays a scenario must know every step.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Step {
     /// Let this time pass.
     Wait(Duration),

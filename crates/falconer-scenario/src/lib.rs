@@ -4,6 +4,7 @@
 
 mod build;
 mod compose;
+mod error;
 mod gate;
 mod matcher;
 mod message;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use build::{
     OnRule, garbage, hang, hold, message, reset, status, text, thinking, tool_use, wait,
 };
+pub use error::Error;
 pub use gate::Gates;
 pub use matcher::{
     Condition, Matcher, any, header, last_user_contains, last_user_equals, model, not,
@@ -33,14 +35,12 @@ pub use request::{ModelRequest, RequestKind, ToolResult};
 pub use rule::{Rule, Times};
 pub use step::Step;
 
-use crate::error::Error;
-
 /// A scripted model: an ordered list of rules.
 ///
 /// For each request the first rule that matches and is not used up gives the reply.
 ///
 /// ```
-/// use falconer_testkit::scenario::{Scenario, last_user_contains, text, tool_use};
+/// use falconer_scenario::{Scenario, last_user_contains, text, tool_use};
 /// use serde_json::json;
 ///
 /// let scenario = Scenario::new()

@@ -1,6 +1,6 @@
 //! Which rule answers which request.
 
-use falconer_testkit::scenario::{
+use falconer_scenario::{
     ApiError, Condition, Matcher, ModelRequest, RequestKind, Scenario, Script, Step, any, header,
     last_user_contains, last_user_equals, model, not, not_streaming, nth, on_kind, status,
     streaming, system_contains, text, tool_available, tool_result_contains, tool_result_for,
@@ -202,7 +202,7 @@ fn json_and_builder_say_the_same() {
         .on(last_user_contains("a").and(streaming()))
         .always()
         .reply(
-            falconer_testkit::scenario::thinking("hm")
+            falconer_scenario::thinking("hm")
                 .tool_use("Bash", json!({"command": "ls"}))
                 .hold("gate")
                 .delta_chars(3)
@@ -211,8 +211,8 @@ fn json_and_builder_say_the_same() {
         .on(any())
         .times(2)
         .reply(status(429).retry_after(1))
-        .turn(falconer_testkit::scenario::hang())
-        .turn(falconer_testkit::scenario::Reply::Text("short".into()));
+        .turn(falconer_scenario::hang())
+        .turn(falconer_scenario::Reply::Text("short".into()));
     let read = Scenario::from_json(&json.to_string()).unwrap();
     assert_eq!(read, built);
     let written: Value = serde_json::to_value(&built).unwrap();

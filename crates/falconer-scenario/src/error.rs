@@ -1,0 +1,26 @@
+//! What can go wrong with a scenario, as one enum.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Anything that can go wrong with a scenario.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read.
+    #[error("failed to read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A scenario is not what its format asks for.
+    #[error("{what} is not valid: {source}")]
+    Format {
+        /// What was read: a file, where there was one.
+        what: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}

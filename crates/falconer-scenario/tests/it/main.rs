@@ -1,0 +1,4 @@
+//! Behaviour of scripted models, seen from outside.
+
+#[cfg(test)]
+mod scenario;
