@@ -1,0 +1,73 @@
+//! Tools and resources of MCP servers: children, remote servers, and servers inside the host.
+//!
+//! A server is somebody else's program. Nothing it does may hold up a session for longer than a
+//! limit, fill its memory, or reach the model under a name that is not the server's own.
+
+mod client;
+mod config;
+mod connection;
+mod expand;
+mod listing;
+mod name;
+mod outcome;
+mod resource;
+mod server;
+mod servers;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod transport;
+mod web;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::environment::Environment;
+use crate::host::Host;
+
+pub(crate) use self::config::{Declared, Origin};
+pub(crate) use self::expand::interpolate;
+
+pub(crate) use self::servers::{ServerError, Servers, Switch};
+pub(crate) use self::web::web_client;
+
+/// What all servers of a session share.
+#[derive(Debug, Clone)]
+pub(crate) struct Wiring {
+    pub(crate) host: Host,
+    pub(crate) environment: Arc<Environment>,
+    /// Where children run.
+    pub(crate) cwd: PathBuf,
+    pub(crate) elicitation: Elicitation,
+    /// What servers are told about the client.
+    pub(crate) version: String,
+}
+
+/// What happens when a server asks the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Elicitation {
+    /// The host is asked.
+    AskHost,
+    /// There is nobody to ask.
+    Decline,
+}
+
+impl Wiring {
+    /// `MCP_TIMEOUT`: how long a server may take to connect.
+    fn connect_limit(&self) -> Duration {
+        self.millis("MCP_TIMEOUT")
+            .unwrap_or(Duration::from_secs(30))
+    }
+
+    /// `MCP_TOOL_TIMEOUT`: how long a call may take; practically for ever by default.
+    fn call_limit(&self) -> Duration {
+        let default = Duration::from_secs(100_000);
+        self.millis("MCP_TOOL_TIMEOUT").unwrap_or(default)
+    }
+
+    fn millis(&self, variable: &str) -> Option<Duration> {
+        let millis: u64 = self.environment.text(variable)?.parse().ok()?;
+        (millis > 0).then(|| Duration::from_millis(millis))
+    }
+}

@@ -1,0 +1,236 @@
+//! The order in which rules, mode and defaults have their say.
+
+use falconer_protocol::hook::HookPermissionDecision;
+use falconer_protocol::permission::PermissionMode;
+use serde_json::Value;
+
+use super::matcher::{Behavior, Matcher};
+use super::question::{Ask, Because, Case, Question, Verdict};
+use super::{Entry, Permissions, suggest};
+use crate::tool::Target;
+
+impl Permissions {
+    /// Decides about a call as far as rules, mode and defaults can.
+    ///
+    /// Links are resolved on the disk; nothing is changed, and nobody is asked.
+    pub(crate) fn judge(&self, question: &Question<'_>) -> Verdict {
+        let question = &Case::new(question);
+        if let Some(verdict) = self.forbidden(question) {
+            return verdict;
+        }
+        let verdict = self.by_rules_and_mode(question);
+        match verdict {
+            Verdict::Ask(ask) if self.mode == PermissionMode::DontAsk => dont_ask(&ask),
+            Verdict::Ask(ask) if !question.host_can_ask => ask.denied(),
+            other => other,
+        }
+    }
+
+    /// Hooks and rules that deny.
+    fn forbidden(&self, question: &Case<'_>) -> Option<Verdict> {
+        if let Some(hook) = &question.hook
+            && hook.decision == HookPermissionDecision::Deny
+        {
+            return Some(deny(question, Because::Hook(hook.reason.clone())));
+        }
+        let entry = self.matching(Behavior::Deny, question)?;
+        Some(deny(question, because_of_denial(question, entry)))
+    }
+
+    fn by_rules_and_mode(&self, question: &Case<'_>) -> Verdict {
+        if let Some(entry) = self.matching(Behavior::Ask, question) {
+            return ask(question, because_of(entry), Vec::new());
+        }
+        if *question.target == Target::User {
+            return needs_user(question);
+        }
+        if let Some(verdict) = by_hook(question) {
+            return verdict;
+        }
+        match question.target {
+            Target::Command { command, .. } => self.judge_command(question, command),
+            Target::Read(path) => self.judge_read(question, path),
+            Target::Write(path) => self.judge_write(question, path),
+            Target::Domain(_) | Target::Mcp { .. } => self.judge_other(question),
+            Target::Nothing => Verdict::Allow {
+                reason: Because::Harmless,
+            },
+            Target::User => needs_user(question),
+        }
+    }
+
+    /// Tools that reach out of the session: web and MCP.
+    fn judge_other(&self, question: &Case<'_>) -> Verdict {
+        if self.mode == PermissionMode::BypassPermissions {
+            return self.allow_by_mode();
+        }
+        let says_read_only = match question.target {
+            Target::Mcp { read_only, .. } => *read_only || question.read_only,
+            _ => question.read_only,
+        };
+        if self.mode == PermissionMode::Plan && !says_read_only {
+            return ask(question, Because::Mode(self.mode.clone()), Vec::new());
+        }
+        if let Some(entry) = self.matching(Behavior::Allow, question) {
+            return Verdict::Allow {
+                reason: because_of(entry),
+            };
+        }
+        ask(question, Because::NoRule, suggest::for_other(question))
+    }
+
+    pub(super) fn allow_by_mode(&self) -> Verdict {
+        Verdict::Allow {
+            reason: Because::Mode(self.mode.clone()),
+        }
+    }
+
+    /// The first rule of a kind that applies to a call.
+    pub(super) fn matching(&self, behavior: Behavior, question: &Case<'_>) -> Option<&Entry> {
+        self.rules_that(behavior)
+            .find(|(_, matcher)| self.applies(behavior, matcher, question))
+            .map(|(entry, _)| entry)
+    }
+
+    fn applies(&self, behavior: Behavior, matcher: &Matcher, question: &Case<'_>) -> bool {
+        let whole = match behavior {
+            Behavior::Allow => matcher.allows_whole_tool(question.tool, question.target),
+            Behavior::Deny | Behavior::Ask => matcher.is_whole_tool(question.tool),
+        };
+        if whole {
+            return true;
+        }
+        match (matcher, question.target) {
+            (Matcher::Everything, _) => !question.read_only,
+            (Matcher::Named { tool, name }, _) if tool == question.tool => {
+                names_of(question).iter().any(|text| name.matches(text))
+            }
+            (Matcher::Domain { .. }, Target::Domain(host)) => matcher.matches_domain(host),
+            (_, Target::Command { command, .. }) if behavior != Behavior::Allow => {
+                self.restricts_command(matcher, question, command)
+            }
+            (_, Target::Read(path)) => self.path_rule(behavior, matcher, question, path),
+            (_, Target::Write(path)) => self.path_rule(behavior, matcher, question, path),
+            _ => false,
+        }
+    }
+}
+
+/// What an agent or skill is called in the input.
+fn names_of(question: &Case<'_>) -> Vec<String> {
+    let text = |key| question.input.get(key).and_then(Value::as_str);
+    let name = ["subagent_type", "skill", "command", "name"]
+        .into_iter()
+        .find_map(text)
+        .unwrap_or_default();
+    let with_arguments = text("args").map(|arguments| format!("{name} {arguments}"));
+    with_arguments
+        .into_iter()
+        .chain([name.to_owned()])
+        .collect()
+}
+
+fn by_hook(question: &Case<'_>) -> Option<Verdict> {
+    let hook = question.hook.as_ref()?;
+    let because = Because::Hook(hook.reason.clone());
+    match hook.decision {
+        HookPermissionDecision::Allow => Some(Verdict::Allow { reason: because }),
+        // A word that is not known is not a yes.
+        _ => {
+            let mut verdict = ask(question, because, Vec::new());
+            if let Verdict::Ask(ask) = &mut verdict {
+                ask.reason.clone_from(&hook.reason);
+            }
+            Some(verdict)
+        }
+    }
+}
+
+fn needs_user(question: &Case<'_>) -> Verdict {
+    let mut verdict = ask(question, Because::NeedsUser, Vec::new());
+    if let Verdict::Ask(ask) = &mut verdict {
+        ask.requires_user = true;
+    }
+    verdict
+}
+
+/// Commands are judged part by part, and a rule that denies one is told as such.
+fn because_of_denial(question: &Case<'_>, entry: &Entry) -> Because {
+    let is_command = matches!(question.target, Target::Command { .. });
+    match because_of(entry) {
+        Because::Rule { rule, source, .. } if is_command => Because::PartForbidden { rule, source },
+        other => other,
+    }
+}
+
+pub(super) fn because_of(entry: &Entry) -> Because {
+    Because::Rule {
+        behavior: entry.written.behavior,
+        rule: entry.written.text.clone(),
+        source: entry.written.source,
+    }
+}
+
+fn deny(question: &Case<'_>, reason: Because) -> Verdict {
+    let message = match &reason {
+        Because::Hook(Some(text)) => text.clone(),
+        _ => format!(
+            "{} was not run: {reason}. Do not try to get around this; find another way or tell the user",
+            subject(question)
+        ),
+    };
+    Verdict::Deny {
+        message,
+        reason_type: reason.reason_type(),
+        reason,
+    }
+}
+
+pub(super) fn ask(
+    question: &Case<'_>,
+    because: Because,
+    suggestions: Vec<falconer_protocol::permission::PermissionUpdate>,
+) -> Verdict {
+    let reason_type = because.reason_type();
+    let unanswered = format!(
+        "{} was not run: it needs approval ({because}), and nobody can be asked in this session. \
+         It has not happened; do not claim that it did",
+        subject(question)
+    );
+    Verdict::Ask(Box::new(Ask {
+        reason: reason_type.is_some().then(|| because.to_string()),
+        reason_type: reason_type.clone(),
+        suggestions,
+        blocked_path: None,
+        requires_user: false,
+        because,
+        unanswered,
+    }))
+}
+
+/// In this mode a question is a no.
+fn dont_ask(ask: &Ask) -> Verdict {
+    let mode = Because::Mode(PermissionMode::DontAsk);
+    Verdict::Deny {
+        message: format!(
+            "This call was not run: it would need approval ({}), and the permission mode dontAsk denies what is not allowed in advance",
+            ask.because
+        ),
+        reason_type: mode.reason_type(),
+        reason: mode,
+    }
+}
+
+fn subject(question: &Case<'_>) -> String {
+    match question.target {
+        Target::Command { command, .. } => {
+            let short: String = command.chars().take(200).collect();
+            format!("{} with the command `{short}`", question.tool)
+        }
+        Target::Read(path) | Target::Write(path) => {
+            format!("{} on `{}`", question.tool, path.display())
+        }
+        Target::Domain(host) => format!("{} on `{host}`", question.tool),
+        Target::Mcp { .. } | Target::User | Target::Nothing => question.tool.to_owned(),
+    }
+}

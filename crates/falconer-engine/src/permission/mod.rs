@@ -1,0 +1,267 @@
+//! Who may do what: rules, modes, protected paths, shell commands judged part by part.
+//!
+//! The order is: rules that deny, rules that ask, the mode, rules that allow, the default.
+//! Hooks speak before and the host after; neither is called here.
+
+mod command;
+mod directories;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "for the command that explains the rules, which comes later"
+    )
+)]
+mod explain;
+mod hidden;
+mod judge;
+mod matcher;
+mod path;
+mod path_pattern;
+mod pattern;
+mod place;
+mod protected;
+mod question;
+mod rule;
+pub(crate) mod shell;
+mod suggest;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use falconer_protocol::permission::PermissionMode;
+
+pub(crate) use directories::Directories;
+pub(crate) use hidden::Hidden;
+pub(crate) use matcher::Behavior;
+pub(crate) use question::{Ask, Because, HookDecision, Question, Verdict};
+pub(crate) use rule::{Rule, RuleProblem};
+
+use matcher::{Matcher, understand};
+use path_pattern::Anchors;
+
+/// Where a rule was written, most trusted first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum RuleSource {
+    Managed,
+    Flag,
+    CliArg,
+    Session,
+    Local,
+    Project,
+    User,
+}
+
+impl RuleSource {
+    /// For people.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Managed => "managed settings",
+            Self::Flag => "the settings given at the start",
+            Self::CliArg => "the command line",
+            Self::Session => "this session",
+            Self::Local => "local settings",
+            Self::Project => "project settings",
+            Self::User => "user settings",
+        }
+    }
+}
+
+/// A rule with its place, before anybody has looked at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WrittenRule {
+    pub(crate) text: String,
+    pub(crate) behavior: Behavior,
+    pub(crate) source: RuleSource,
+}
+
+/// Which modes a session may be switched to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Bypass {
+    /// Nobody asked for it at the start.
+    #[default]
+    Locked,
+    /// The second switch was given.
+    Unlocked,
+}
+
+/// What a session is started with.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    pub(crate) rules: Vec<WrittenRule>,
+    pub(crate) mode: PermissionMode,
+    /// Where the session works; the first of the working directories.
+    pub(crate) cwd: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) additional_directories: Vec<PathBuf>,
+    /// Directories of the engine that may be read, such as saved outputs.
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) bypass: Bypass,
+}
+
+/// Why a mode was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ModeRefused {
+    #[error("unknown permission mode {0:?}")]
+    Unknown(String),
+    #[error(
+        "permission mode bypassPermissions is locked: the session was not started with permission to skip permissions"
+    )]
+    BypassLocked,
+}
+
+/// The permissions of one session.
+#[derive(Debug, Clone)]
+pub(crate) struct Permissions {
+    rules: Vec<Entry>,
+    problems: Vec<String>,
+    mode: PermissionMode,
+    directories: Directories,
+    anchors: Anchors,
+    bypass: Bypass,
+    /// The one file that plan mode may write.
+    plan_file: Option<place::Place>,
+}
+
+/// A rule in force.
+#[derive(Debug, Clone)]
+struct Entry {
+    written: WrittenRule,
+    /// As it is compared with others; broken ones have none.
+    rule: Option<Rule>,
+    matcher: Option<Matcher>,
+}
+
+impl Permissions {
+    pub(crate) fn new(start: Start) -> Result<Self, ModeRefused> {
+        let mut permissions = Self {
+            rules: Vec::new(),
+            problems: Vec::new(),
+            mode: PermissionMode::Default,
+            directories: Directories::new(&start.cwd, &start.readable),
+            anchors: Anchors {
+                project: start.cwd,
+                home: start.home,
+            },
+            bypass: start.bypass,
+            plan_file: None,
+        };
+        for directory in start.additional_directories {
+            permissions.directories.add(&directory);
+        }
+        for rule in start.rules {
+            permissions.add(rule);
+        }
+        permissions.set_mode(start.mode)?;
+        Ok(permissions)
+    }
+
+    fn add(&mut self, written: WrittenRule) {
+        if self.rules.iter().any(|entry| entry.written == written) {
+            return;
+        }
+        let (rule, matcher, problem) = understand(&written.text, written.behavior, &self.anchors);
+        if let Some(problem) = problem {
+            self.problems.push(describe(&written, &problem));
+        }
+        self.rules.push(Entry {
+            written,
+            rule,
+            matcher,
+        });
+    }
+
+    /// Lets plan mode keep its plan in this file.
+    pub(crate) fn set_plan_file(&mut self, file: &Path) {
+        self.plan_file = Some(place::Place::of(file));
+    }
+
+    /// Rules that could not be used as written, each with what was done instead.
+    pub(crate) fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    pub(crate) fn mode(&self) -> &PermissionMode {
+        &self.mode
+    }
+
+    pub(crate) fn set_mode(&mut self, mode: PermissionMode) -> Result<(), ModeRefused> {
+        match &mode {
+            PermissionMode::BypassPermissions if self.bypass == Bypass::Locked => {
+                Err(ModeRefused::BypassLocked)
+            }
+            PermissionMode::Default
+            | PermissionMode::AcceptEdits
+            | PermissionMode::BypassPermissions
+            | PermissionMode::Plan
+            | PermissionMode::DontAsk
+            | PermissionMode::Auto => {
+                self.mode = mode;
+                Ok(())
+            }
+            other => Err(ModeRefused::Unknown(other.as_str().to_owned())),
+        }
+    }
+
+    /// Replaces the rules of the settings files, keeping those of the session.
+    pub(crate) fn reload(&mut self, rules: Vec<WrittenRule>) {
+        self.problems.clear();
+        self.rules.retain(|entry| {
+            matches!(
+                entry.written.source,
+                RuleSource::Session | RuleSource::CliArg
+            )
+        });
+        for rule in rules {
+            self.add(rule);
+        }
+    }
+
+    /// Whether a rule takes the whole tool away, so that the model is not told of it.
+    pub(crate) fn removes(&self, tool: &str) -> bool {
+        self.rules_that(Behavior::Deny)
+            .any(|(_, matcher)| matcher.is_whole_tool(tool))
+    }
+
+    #[cfg(test)]
+    /// The names in rules that deny whole tools.
+    pub(crate) fn removed_tools(&self) -> Vec<&str> {
+        self.rules_that(Behavior::Deny)
+            .filter(|(_, matcher)| {
+                matches!(
+                    matcher,
+                    Matcher::Tool(_) | Matcher::Prefix(_) | Matcher::Server(_)
+                )
+            })
+            .map(|(entry, _)| entry.written.text.as_str())
+            .collect()
+    }
+
+    /// The working directories, the one of the session first.
+    pub(crate) fn dirs(&self) -> Vec<&Path> {
+        self.directories.all()
+    }
+
+    fn rules_that(&self, behavior: Behavior) -> impl Iterator<Item = (&Entry, &Matcher)> {
+        self.rules
+            .iter()
+            .filter(move |entry| entry.written.behavior == behavior)
+            .filter_map(|entry| Some((entry, entry.matcher.as_ref()?)))
+    }
+}
+
+fn describe(written: &WrittenRule, problem: &RuleProblem) -> String {
+    let consequence = match written.behavior {
+        Behavior::Allow => "it allows nothing",
+        Behavior::Deny | Behavior::Ask => "it is taken for everything it may mean",
+    };
+    format!(
+        "the {} rule {:?} in {} {problem}; {consequence}",
+        written.behavior.key(),
+        written.text,
+        written.source.words(),
+    )
+}

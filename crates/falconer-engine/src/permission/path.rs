@@ -1,0 +1,120 @@
+//! Judging file tools.
+
+use std::path::Path;
+
+use falconer_protocol::permission::PermissionMode;
+
+use super::judge::{ask, because_of};
+use super::matcher::{Behavior, Matcher};
+use super::place::Place;
+use super::protected::is_protected;
+use super::question::{Because, Case, Verdict};
+use super::{Permissions, suggest};
+use crate::tool::Target;
+
+impl Permissions {
+    /// Whether a rule on paths applies to a file tool.
+    pub(super) fn path_rule(
+        &self,
+        behavior: Behavior,
+        matcher: &Matcher,
+        question: &Case<'_>,
+        path: &Path,
+    ) -> bool {
+        let pattern = match (matcher, question.target) {
+            (Matcher::Read(pattern), Target::Read(_)) => pattern,
+            // The answer of an edit shows lines of the file.
+            (Matcher::Read(pattern), Target::Write(_))
+                if behavior != Behavior::Allow && question.tool != "Write" =>
+            {
+                pattern
+            }
+            (Matcher::Edit(pattern), Target::Write(_)) => pattern,
+            (Matcher::PathOf(tool, pattern), _) if tool == question.tool => pattern,
+            _ => return false,
+        };
+        match behavior {
+            Behavior::Allow => pattern.covers(question.place(path)),
+            Behavior::Deny | Behavior::Ask => pattern.touches(question.place(path)),
+        }
+    }
+
+    pub(super) fn judge_read(&self, question: &Case<'_>, path: &Path) -> Verdict {
+        if self.mode == PermissionMode::BypassPermissions {
+            return self.allow_by_mode();
+        }
+        if let Some(entry) = self.matching(Behavior::Allow, question) {
+            return Verdict::Allow {
+                reason: because_of(entry),
+            };
+        }
+        let place = question.place(path);
+        if self.directories.may_read(place) {
+            return Verdict::Allow {
+                reason: Because::ReadInside,
+            };
+        }
+        let suggestions = suggest::for_read(place);
+        ask(
+            question,
+            Because::Outside(place.spelled.clone()),
+            suggestions,
+        )
+    }
+
+    pub(super) fn judge_write(&self, question: &Case<'_>, path: &Path) -> Verdict {
+        let place = question.place(path);
+        if self.mode == PermissionMode::Plan && self.plan_file.as_ref() == Some(place) {
+            return self.allow_by_mode();
+        }
+        if is_protected(place) {
+            return ask(
+                question,
+                Because::Protected(place.spelled.clone()),
+                Vec::new(),
+            );
+        }
+        if self.mode == PermissionMode::BypassPermissions {
+            return self.allow_by_mode();
+        }
+        if self.mode == PermissionMode::Plan {
+            return ask(question, Because::Mode(self.mode.clone()), Vec::new());
+        }
+        let is_inside = self.directories.contain(place);
+        if self.mode == PermissionMode::AcceptEdits && is_inside {
+            return self.allow_by_mode();
+        }
+        if let Some(entry) = self.matching(Behavior::Allow, question) {
+            return Verdict::Allow {
+                reason: because_of(entry),
+            };
+        }
+        let suggestions = suggest::for_write(place, is_inside, &self.mode);
+        let because = if is_inside {
+            Because::NoRule
+        } else {
+            Because::Outside(place.spelled.clone())
+        };
+        ask(question, because, suggestions)
+    }
+
+    /// Whether the shell or a known program may write a file without a question.
+    pub(super) fn may_write(&self, place: &Place) -> bool {
+        let by_mode = self.mode == PermissionMode::AcceptEdits && self.directories.contain(place);
+        let by_rule = || {
+            self.rules_that(Behavior::Allow).any(
+                |(_, matcher)| matches!(matcher, Matcher::Edit(pattern) if pattern.covers(place)),
+            )
+        };
+        !is_protected(place) && (by_mode || by_rule())
+    }
+
+    pub(super) fn may_read(&self, place: &Place) -> bool {
+        let by_rule = || {
+            self.rules_that(Behavior::Allow).any(
+                |(_, matcher)| matches!(matcher, Matcher::Read(pattern) if pattern.covers(place)),
+            )
+        };
+        self.directories.may_read(place) || by_rule()
+    }
+}

@@ -1,0 +1,128 @@
+//! Where the model is: a Messages API over HTTP, Amazon Bedrock, or a script.
+//!
+//! A provider sends one request and reads one answer. Whether to try again is decided above, with
+//! the pure rules of [`retry`].
+
+mod anthropic;
+pub(crate) mod assemble;
+#[cfg(feature = "bedrock")]
+mod bedrock;
+mod classify;
+mod connect;
+mod credential;
+mod endpoint;
+mod events;
+mod exchange;
+mod failure;
+mod helper;
+mod http;
+mod no_key;
+pub(crate) mod price;
+mod record;
+mod request;
+pub(crate) mod retry;
+pub(crate) mod scripted;
+pub(crate) mod side;
+mod sse;
+mod timeouts;
+
+use std::pin::Pin;
+
+use falconer_protocol::stream::StreamEvent;
+use futures_core::Stream;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, value::RawValue};
+
+pub(crate) use connect::{ConnectError, ProviderSettings, connect};
+pub(crate) use failure::{ApiFailure, FailureKind};
+
+/// A place that answers requests of the Messages API.
+pub(crate) trait Provider: std::fmt::Debug + Send + Sync {
+    /// Sends one request and gives the events of its answer; no retries.
+    ///
+    /// `body["stream"]` is always true. Dropping the stream, or the future, cancels.
+    fn stream(&self, request: ApiRequest) -> BoxFuture<'_, Result<Streaming, ApiFailure>>;
+
+    /// The same without a stream: the whole message, for the retry after a mid-stream error.
+    fn whole(&self, request: ApiRequest) -> BoxFuture<'_, Result<Value, ApiFailure>>;
+
+    fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>>;
+
+    /// What this endpoint understands; fields it does not are left out of requests.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// For `system/init` and the account: `ANTHROPIC_API_KEY`, `none`, …
+    fn key_source(&self) -> &str;
+}
+
+/// Where [`Provider::whole`] puts the id of the request into the message.
+pub(crate) const WHOLE_REQUEST_ID: &str = "_request_id";
+
+/// One request: the JSON body and the beta names for the header.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiRequest {
+    pub(crate) body: Value,
+    pub(crate) betas: Vec<String>,
+}
+
+/// An answer that has begun.
+///
+/// Read the events to their end, `None`: a connection whose answer was read to the end is used
+/// again, one whose answer was dropped is closed.
+pub(crate) struct Streaming {
+    pub(crate) request_id: Option<String>,
+    /// `anthropic-ratelimit-*` and others worth passing on.
+    pub(crate) headers: Vec<(String, String)>,
+    /// Ends after `message_stop`, or with one failure.
+    pub(crate) events: Pin<Box<dyn Stream<Item = Result<ApiEvent, ApiFailure>> + Send>>,
+}
+
+impl std::fmt::Debug for Streaming {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streaming")
+            .field("request_id", &self.request_id)
+            .field("headers", &self.headers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One event of a stream, as it came and as we read it.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiEvent {
+    /// One line of JSON.
+    pub(crate) raw: Box<RawValue>,
+    pub(crate) event: StreamEvent,
+}
+
+/// What an endpoint understands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Capabilities {
+    pub(crate) prompt_caching: bool,
+    pub(crate) thinking: bool,
+    pub(crate) betas: bool,
+    pub(crate) context_management: bool,
+    pub(crate) effort: bool,
+    pub(crate) count_tokens: bool,
+}
+
+impl Capabilities {
+    /// All that Anthropic's own API understands.
+    pub(crate) const FULL: Self = Self {
+        prompt_caching: true,
+        thinking: true,
+        betas: true,
+        context_management: true,
+        effort: true,
+        count_tokens: true,
+    };
+}
+
+/// A quick question to a small model, beside the conversation.
+pub(crate) trait SideModel: std::fmt::Debug + Send + Sync {
+    fn ask(&self, prompt: String) -> BoxFuture<'_, Result<String, ApiFailure>>;
+
+    /// What was used since the last call: the model, and the usage of each answer.
+    fn take_spent(&self) -> (&str, Vec<Value>) {
+        ("", Vec::new())
+    }
+}

@@ -1,0 +1,409 @@
+//! The task that owns a session: reads lines, runs turns, answers at any time, ends in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use falconer_protocol::MessageUuid;
+use falconer_protocol::hook::HookEvent;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::config::Input;
+use super::control::{self, Outcome};
+use super::core::Core;
+use super::line::{self, Fatal, Line, Request};
+use super::queue::{Admission, Prompt};
+use super::stop::{Exit, Stop};
+use crate::frame::lifecycle::{self, Stage};
+use crate::frame::reply::Reply;
+use crate::frame::system;
+use crate::turn::hooks::Base;
+use crate::turn::interrupt::{Cause, Interrupt};
+use crate::turn::{self, Finished};
+
+/// How many control requests may be worked on at once. More wait for their turn.
+const MAX_JOBS: usize = 64;
+/// How long a session that has lost its host waits for shells in the background.
+const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
+
+/// A session and everything that is going on in it.
+pub(super) struct Actor {
+    pub(super) core: Arc<Core>,
+    input: Option<mpsc::Receiver<Bytes>>,
+    stop: Stop,
+    turn: Option<Running>,
+    /// Answers that take time.
+    jobs: FuturesUnordered<BoxFuture<'static, ()>>,
+    await_initialize: bool,
+    last_was_error: bool,
+    ending: Option<Exit>,
+    /// No more turns: a signal or `end_session`.
+    closing: bool,
+    /// `running` was said and `idle` was not.
+    busy: bool,
+    /// When the input was closed.
+    closed_at: Option<Instant>,
+}
+
+/// The turn that is going on.
+struct Running {
+    future: BoxFuture<'static, Finished>,
+    interrupt: Interrupt,
+    prompts: Vec<MessageUuid>,
+}
+
+/// What happened.
+enum Event {
+    Lines(Option<Bytes>),
+    TurnEnded(Finished),
+    Task(Box<crate::task::TaskEvent>),
+    JobDone,
+    Interrupted,
+    Terminated,
+    WaitedLongEnough,
+}
+
+impl Actor {
+    pub(super) fn new(
+        core: Arc<Core>,
+        input: mpsc::Receiver<Bytes>,
+        stop: Stop,
+        how: &Input,
+    ) -> Self {
+        let mut actor = Self {
+            core,
+            input: Some(input),
+            stop,
+            turn: None,
+            jobs: FuturesUnordered::new(),
+            await_initialize: matches!(
+                how,
+                Input::Lines {
+                    await_initialize: true
+                }
+            ),
+            last_was_error: false,
+            ending: None,
+            closing: false,
+            busy: false,
+            closed_at: None,
+        };
+        if let Input::OneShot(prompt) = how {
+            actor.core.queue().push(Prompt::text(prompt.clone()));
+            actor.input_closed();
+        }
+        actor
+    }
+
+    /// Runs the session to its end.
+    pub(super) async fn run(mut self) -> Exit {
+        self.say_hello().await;
+        let exit = loop {
+            if let Some(exit) = self.ending.take() {
+                break exit;
+            }
+            self.start_turn().await;
+            if self.is_over() {
+                break self.normal_exit();
+            }
+            let event = self.next().await;
+            self.handle(event).await;
+        };
+        self.close().await;
+        exit
+    }
+
+    /// Hooks of settings files hear that a session starts.
+    async fn say_hello(&mut self) {
+        let core = &self.core;
+        let title = core.state().title.clone();
+        if let Some(title) = title {
+            core.speaker.say(system::title_changed(&title)).await;
+        }
+        if !core.hooks.has(&HookEvent::SessionStart) {
+            return;
+        }
+        let resumed = !core.state().messages.is_empty();
+        let source = if resumed { "resume" } else { "startup" };
+        let input = Base::of_session(core, None).session_start(source);
+        let token = self.stop.terminated();
+        let fired = core.hooks.fire(&input, Some(source), token).await;
+        core.state().start_contexts.extend(fired.contexts);
+    }
+
+    async fn next(&mut self) -> Event {
+        let core = Arc::clone(&self.core);
+        let has_turn = self.turn.is_some();
+        let has_jobs = !self.jobs.is_empty();
+        let reads = self.input.is_some() && self.jobs.len() < MAX_JOBS;
+        let deadline = self.background_deadline();
+        let input = &mut self.input;
+        let turn = &mut self.turn;
+        let lines = async {
+            match input {
+                Some(input) => input.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let finished = async {
+            match turn {
+                Some(turn) => (&mut turn.future).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.stop.terminated().cancelled() => Event::Terminated,
+            () = self.stop.interrupted().cancelled(), if !self.closing => Event::Interrupted,
+            bytes = lines, if reads => Event::Lines(bytes),
+            finished = finished, if has_turn => Event::TurnEnded(finished),
+            event = core.next_task_event() => Event::Task(Box::new(event)),
+            Some(()) = self.jobs.next(), if has_jobs => Event::JobDone,
+            () = sleep_until(deadline) => Event::WaitedLongEnough,
+        }
+    }
+
+    /// When to stop waiting for shells after the input was closed.
+    fn background_deadline(&self) -> Option<Instant> {
+        let closed_at = self.closed_at.filter(|_| self.turn.is_none())?;
+        let variable = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
+        let limit = self.core.workbench.environment.text(variable);
+        let limit = limit.and_then(|text| text.trim().parse().ok());
+        Some(closed_at + limit.map_or(BACKGROUND_WAIT, Duration::from_millis))
+    }
+
+    async fn handle(&mut self, event: Event) {
+        match event {
+            Event::Lines(Some(bytes)) => {
+                // Answers that are ready go out before the host is heard again.
+                while let Some(Some(())) = self.jobs.next().now_or_never() {}
+                self.read(&bytes).await;
+            }
+            Event::Lines(None) => self.input_closed(),
+            Event::TurnEnded(finished) => self.turn_ended(finished).await,
+            Event::Task(event) => self.core.take_task_event(*event).await,
+            Event::JobDone => {}
+            Event::Interrupted => self.interrupted().await,
+            Event::Terminated => self.terminated(),
+            Event::WaitedLongEnough => self.closing = true,
+        }
+    }
+
+    fn input_closed(&mut self) {
+        self.input = None;
+        self.closed_at = Some(Instant::now());
+        self.core.workbench.host.close();
+    }
+
+    async fn interrupted(&mut self) {
+        self.closing = true;
+        match &self.turn {
+            Some(turn) => turn.interrupt.pull(Cause::User, None),
+            None => self.ending = Some(Exit::default()),
+        }
+    }
+
+    fn terminated(&mut self) {
+        self.turn = None;
+        self.ending = Some(Exit {
+            code: 143,
+            stderr: Vec::new(),
+        });
+    }
+
+    /// Whether nothing is left to do.
+    fn is_over(&self) -> bool {
+        let idle = self.turn.is_none();
+        if self.closing && idle {
+            return true;
+        }
+        let waiting = !self.core.queue().is_empty() || !self.jobs.is_empty();
+        let tasks = || !self.core.workbench.tasks.list().is_empty();
+        self.input.is_none() && idle && !waiting && !tasks()
+    }
+
+    /// 1 after an error, except when a signal ended the session.
+    fn normal_exit(&self) -> Exit {
+        let failed = self.last_was_error && !self.closing;
+        Exit {
+            code: i32::from(failed),
+            stderr: Vec::new(),
+        }
+    }
+
+    async fn close(&mut self) {
+        self.turn = None;
+        self.jobs.clear();
+        let core = &self.core;
+        core.workbench.host.close();
+        core.workbench.tasks.close().await;
+        core.servers.close().await;
+        core.hooks.close().await;
+        core.record.close().await;
+    }
+
+    /// Starts the next turn, if there is something to do and nothing going on.
+    async fn start_turn(&mut self) {
+        if self.turn.is_some() || self.closing {
+            return;
+        }
+        let prompts = self.core.queue().take_turn();
+        if prompts.is_empty() {
+            if self.busy && self.core.workbench.tasks.list().is_empty() {
+                self.busy = false;
+                self.core.speaker.state("idle").await;
+            }
+            return;
+        }
+        let uuids: Vec<MessageUuid> = prompts.iter().filter_map(|it| it.uuid.clone()).collect();
+        for uuid in &uuids {
+            let frame = lifecycle::command(uuid, Stage::Started);
+            self.core.speaker.say(frame).await;
+        }
+        if !std::mem::replace(&mut self.busy, true) {
+            self.core.speaker.state("running").await;
+        }
+        self.core.record.dequeued();
+        self.core.state().turns += 1;
+        let interrupt = Interrupt::default();
+        let core = Arc::clone(&self.core);
+        self.turn = Some(Running {
+            future: Box::pin(turn::run(core, prompts, interrupt.clone())),
+            interrupt,
+            prompts: uuids,
+        });
+    }
+
+    async fn turn_ended(&mut self, finished: Finished) {
+        self.last_was_error = finished.is_error;
+        let prompts = self.turn.take().map(|it| it.prompts).unwrap_or_default();
+        for uuid in &prompts {
+            let frame = lifecycle::command(uuid, finished.prompts);
+            self.core.speaker.say(frame).await;
+        }
+    }
+
+    async fn read(&mut self, bytes: &Bytes) {
+        for text in bytes.split(|byte| *byte == b'\n') {
+            if self.ending.is_some() {
+                return;
+            }
+            match line::read(text) {
+                Ok(line) => self.take(line).await,
+                Err(fatal) => self.fail(&fatal),
+            }
+        }
+    }
+
+    async fn take(&mut self, line: Line) {
+        if self.await_initialize && line != Line::Ignored {
+            self.await_initialize = false;
+            let first = matches!(&line, Line::Request(it) if it.subtype == "initialize");
+            if !first {
+                return self.fail(&Fatal::NotInitialized);
+            }
+        }
+        match line {
+            Line::Prompt(prompt) => self.enqueue(*prompt).await,
+            Line::Request(request) => self.answer(request).await,
+            Line::Answer(value) => self.resolve(value),
+            Line::Environment {
+                variables,
+                request_id,
+            } => {
+                let applied = self.core.update_environment(&variables);
+                if request_id.is_some() {
+                    let reply = Reply::Success(json!({"applied": applied}));
+                    let frame = reply.frame(request_id.as_ref());
+                    self.core.speaker.reply(&frame).await;
+                }
+            }
+            Line::Ignored => {}
+        }
+    }
+
+    fn fail(&mut self, fatal: &Fatal) {
+        self.turn = None;
+        self.ending = Some(Exit {
+            code: 1,
+            stderr: vec![fatal.to_string()],
+        });
+    }
+
+    fn resolve(&self, value: Value) {
+        match falconer_protocol::from_value(value) {
+            Ok(response) => {
+                self.core.workbench.host.resolve(response);
+            }
+            Err(error) => tracing::debug!(%error, "an answer that cannot be read"),
+        }
+    }
+
+    async fn enqueue(&mut self, prompt: Prompt) {
+        let uuid = prompt.uuid.clone();
+        let content = prompt.clone();
+        let admission = self.core.queue().push(prompt);
+        match admission {
+            Admission::Queued => self.core.record.enqueued(&content),
+            Admission::Repeated => return,
+            Admission::Full => {
+                tracing::warn!("the queue is full; a prompt was dropped");
+                return;
+            }
+        }
+        if let Some(uuid) = &uuid {
+            let frame = lifecycle::command(uuid, Stage::Queued);
+            self.core.speaker.say(frame).await;
+        }
+        if let (true, Some(turn)) = (self.core.queue().is_urgent(), &self.turn) {
+            turn.interrupt.preempt();
+        }
+    }
+
+    async fn answer(&mut self, request: Request) {
+        let id = request.id.clone();
+        match control::answer(self, request).await {
+            Outcome::Now(reply) => {
+                let frame = reply.frame(id.as_ref());
+                self.core.speaker.reply(&frame).await;
+            }
+            Outcome::Then(reply, frames) => {
+                let frame = reply.frame(id.as_ref());
+                self.core.speaker.reply(&frame).await;
+                for frame in frames {
+                    self.core.speaker.say(frame).await;
+                }
+            }
+            Outcome::Said => {}
+            Outcome::Later(job) => {
+                let core = Arc::clone(&self.core);
+                self.jobs.push(Box::pin(async move {
+                    let frame = job.await.frame(id.as_ref());
+                    core.speaker.reply(&frame).await;
+                }));
+            }
+        }
+    }
+
+    /// The lever of the running turn.
+    pub(super) fn interrupt(&self) -> Option<&Interrupt> {
+        self.turn.as_ref().map(|turn| &turn.interrupt)
+    }
+
+    /// No more turns; the session ends when its answer is out.
+    pub(super) fn end_session(&mut self) {
+        self.closing = true;
+        self.turn = None;
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,198 @@
+//! Commands that work without a terminal: `/clear`, `/context`, `/cost`, `/usage`, `/model`.
+
+use falconer_protocol::SessionId;
+use falconer_protocol::hook::HookEvent;
+use serde_json::{Map, Value, json};
+
+use super::models;
+use super::queue::Prompt;
+use crate::frame::assistant::{self, SyntheticStop};
+use crate::frame::lifecycle;
+use crate::frame::result::Ending;
+use crate::turn::Turn;
+use crate::turn::hooks::Base;
+
+/// The commands of a session.
+pub(crate) const NAMES: &[&str] = &["clear", "compact", "context", "cost", "model", "usage"];
+
+const ABOUT: &[(&str, &str, &str)] = &[
+    ("clear", "Start a new conversation", ""),
+    (
+        "compact",
+        "Replace the conversation by a summary",
+        "[instructions]",
+    ),
+    ("context", "Show what fills the context", ""),
+    ("cost", "Show what the session has cost", ""),
+    ("model", "Change the model", "<model>"),
+    ("usage", "Show what the session has used", ""),
+];
+
+/// Commands of the CLI that need its terminal.
+const TERMINAL_ONLY: &[&str] = &[
+    "bug",
+    "color",
+    "config",
+    "doctor",
+    "exit",
+    "export",
+    "focus",
+    "help",
+    "hooks",
+    "ide",
+    "init",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "permissions",
+    "resume",
+    "status",
+    "terminal-setup",
+    "theme",
+    "vim",
+];
+
+/// The commands, for `initialize`.
+pub(crate) fn listing() -> Value {
+    let entry = |(name, about, hint): &(&str, &str, &str)| json!({"name": name, "description": about, "argumentHint": hint, "builtin": true});
+    ABOUT.iter().map(entry).collect()
+}
+
+/// What a command says, and how it is marked.
+struct Said {
+    text: String,
+    marks: Map<String, Value>,
+    /// `local_command` of the result.
+    ran: Option<String>,
+}
+
+impl Turn {
+    /// Runs a command. `None` if there is no such command: then it is a prompt like any other.
+    pub(crate) async fn command(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        prompt: &Prompt,
+    ) -> Option<Ending> {
+        match name {
+            "clear" => return Some(self.clear(arguments, prompt).await),
+            "compact" => {
+                let text = "Compacting is not available in this engine yet; /clear starts anew";
+                self.say_command(ran(name, arguments, text.to_owned()))
+                    .await
+            }
+            "context" => {
+                let (text, usage) = self.core.context_report().await;
+                let mut said = ran(name, arguments, text);
+                said.marks.insert("context_usage".to_owned(), usage);
+                self.say_command(said).await
+            }
+            "cost" | "usage" => {
+                let text = self.core.ledger().words();
+                let said = Said {
+                    ran: Some(name.to_owned()),
+                    ..ran("usage", arguments, text)
+                };
+                self.say_command(said).await
+            }
+            "model" => {
+                // The turn of the command still belongs to the model before.
+                self.core.say_init(&self.prompts).await;
+                let text = self.choose_model(arguments);
+                self.show_command(ran(name, arguments, text)).await
+            }
+            other if TERMINAL_ONLY.contains(&other) => self.say_command(unavailable(other)).await,
+            _ => return None,
+        }
+        .into()
+    }
+
+    fn choose_model(&mut self, name: &str) -> String {
+        if name.is_empty() {
+            return format!("The model is `{}`", self.core.model());
+        }
+        let id = models::resolve(name);
+        self.core.state().model.clone_from(&id);
+        format!("Set model to `{id}` for this session only")
+    }
+
+    async fn say_command(&mut self, said: Said) -> Ending {
+        self.core.say_init(&self.prompts).await;
+        self.show_command(said).await
+    }
+
+    async fn show_command(&mut self, said: Said) -> Ending {
+        let mut beside = said.marks;
+        let source = format!("<local-command-stdout>{}</local-command-stdout>", said.text);
+        beside.insert("local_command_source".to_owned(), json!(source));
+        let frame = assistant::synthetic(&said.text, &SyntheticStop::command(), beside.clone());
+        self.core.speaker.say(frame).await;
+        let ending = Ending::local(said.text);
+        match said.ran {
+            Some(name) => {
+                let arguments = beside["local_command_run"]["args"]
+                    .as_str()
+                    .unwrap_or_default();
+                self.replay_command(&name, arguments).await;
+                ending.with("local_command", json!(name))
+            }
+            None => ending,
+        }
+    }
+
+    /// Forgets the conversation; what follows belongs to a new session.
+    async fn clear(&mut self, arguments: &str, prompt: &Prompt) -> Ending {
+        self.fire_session_hook(HookEvent::SessionEnd).await;
+        let new = SessionId::new(uuid::Uuid::new_v4().to_string());
+        let fresh = || crate::frame::new_uuid();
+        let uuid = prompt.uuid.clone().unwrap_or_else(fresh);
+        self.core.forget_conversation(&new);
+        let frame = lifecycle::conversation_reset(&new, &uuid);
+        self.core.speaker.say(frame).await;
+        self.core.say_tasks().await;
+        self.fire_session_hook(HookEvent::SessionStart).await;
+        self.core.say_init(&self.prompts).await;
+        self.replay_command("clear", arguments).await;
+        Ending::local(String::new()).with("local_command", json!("clear"))
+    }
+
+    async fn fire_session_hook(&mut self, event: HookEvent) {
+        if !self.core.hooks.has(&event) {
+            return;
+        }
+        let base = Base::of_session(&self.core, None);
+        let input = match event {
+            HookEvent::SessionEnd => base.session_end("clear"),
+            _ => base.session_start("clear"),
+        };
+        let fired = self
+            .core
+            .hooks
+            .fire(&input, Some("clear"), self.interrupt.token())
+            .await;
+        self.core.state().start_contexts.extend(fired.contexts);
+    }
+}
+
+fn ran(name: &str, arguments: &str, text: String) -> Said {
+    let mut marks = Map::new();
+    let run = json!({"command": name, "args": arguments});
+    marks.insert("local_command_run".to_owned(), run);
+    Said {
+        text,
+        marks,
+        ran: Some(name.to_owned()),
+    }
+}
+
+fn unavailable(name: &str) -> Said {
+    let mut marks = Map::new();
+    let outcome = json!({"kind": "unavailable_headless"});
+    marks.insert("local_command_outcome".to_owned(), outcome);
+    Said {
+        text: format!("/{name} isn't available in this environment."),
+        marks,
+        ran: None,
+    }
+}

@@ -1,0 +1,165 @@
+//! What fills the context, estimated from sizes; the API is asked for the whole where it can.
+
+use serde_json::{Value, json};
+
+use super::core::Core;
+use crate::turn::request;
+
+/// Sizes of the parts of a request, in tokens.
+struct Sizes {
+    system: u64,
+    tools: u64,
+    mcp_tools: Vec<(String, u64)>,
+    messages: u64,
+    window: u64,
+    model: String,
+}
+
+impl Sizes {
+    fn total(&self) -> u64 {
+        let mcp: u64 = self.mcp_tools.iter().map(|it| it.1).sum();
+        self.system + self.tools + mcp + self.messages
+    }
+
+    fn percentage(&self) -> u64 {
+        self.total() * 100 / self.window.max(1)
+    }
+
+    fn categories(&self) -> Vec<(&'static str, &'static str, u64, &'static str, &'static str)> {
+        let mcp: u64 = self.mcp_tools.iter().map(|it| it.1).sum();
+        let free = self.window.saturating_sub(self.total());
+        let all = [
+            (
+                "system_prompt",
+                "System prompt",
+                self.system,
+                "promptBorder",
+                "used",
+            ),
+            (
+                "system_tools",
+                "System tools",
+                self.tools,
+                "inactive",
+                "used",
+            ),
+            ("mcp_tools", "MCP tools", mcp, "cyan", "used"),
+            ("messages", "Messages", self.messages, "purple", "used"),
+            ("free_space", "Free space", free, "promptBorder", "free"),
+        ];
+        all.into_iter().filter(|it| it.2 > 0).collect()
+    }
+}
+
+/// About four bytes of JSON make a token.
+fn tokens(value: &Value) -> u64 {
+    (value.to_string().len() as u64).div_ceil(4)
+}
+
+impl Core {
+    async fn sizes(&self) -> Sizes {
+        let model = self.model();
+        let parts = self.request_parts(&model);
+        let is_mcp = |tool: &&Value| {
+            tool["name"]
+                .as_str()
+                .is_some_and(|it| it.starts_with("mcp__"))
+        };
+        let mcp_tools = parts.tools.iter().filter(is_mcp);
+        let mut sizes = Sizes {
+            system: parts.system.iter().map(tokens).sum(),
+            tools: parts
+                .tools
+                .iter()
+                .filter(|it| !is_mcp(it))
+                .map(tokens)
+                .sum(),
+            mcp_tools: mcp_tools
+                .map(|it| {
+                    (
+                        it["name"].as_str().unwrap_or_default().to_owned(),
+                        tokens(it),
+                    )
+                })
+                .collect(),
+            messages: parts.messages.iter().map(tokens).sum(),
+            window: self.prices.find(&model).price().context_window,
+            model,
+        };
+        self.correct(&mut sizes, parts).await;
+        sizes
+    }
+
+    /// The API's own count of the whole, if it has one, corrects the largest part.
+    async fn correct(&self, sizes: &mut Sizes, parts: request::Parts) {
+        if !self.provider.capabilities().count_tokens || parts.messages.is_empty() {
+            return;
+        }
+        let mut body = request::build(parts, self.provider.capabilities()).body;
+        if let Value::Object(body) = &mut body {
+            for field in ["max_tokens", "stream", "metadata", "output_config"] {
+                body.shift_remove(field);
+            }
+        }
+        if let Ok(total) = self.provider.count_tokens(body).await {
+            let others = sizes.total() - sizes.messages;
+            sizes.messages = total.saturating_sub(others);
+        }
+    }
+
+    /// The answer to `get_context_usage`.
+    pub(crate) async fn context_usage(&self) -> Value {
+        let sizes = self.sizes().await;
+        let category = |(id, name, tokens, color, kind): (&str, &str, u64, &str, &str)| json!({"id": id, "name": name, "tokens": tokens, "color": color, "kind": kind});
+        let tool = |(name, tokens): &(String, u64)| {
+            let server = name.split("__").nth(1).unwrap_or_default();
+            json!({"name": name, "serverName": server, "tokens": tokens, "isLoaded": true})
+        };
+        json!({
+            "categories": sizes.categories().into_iter().map(category).collect::<Vec<_>>(),
+            "totalTokens": sizes.total(),
+            "maxTokens": sizes.window,
+            "rawMaxTokens": sizes.window,
+            "percentage": sizes.percentage(),
+            "gridRows": [],
+            "model": sizes.model,
+            "memoryFiles": [],
+            "mcpTools": sizes.mcp_tools.iter().map(tool).collect::<Vec<_>>(),
+            "agents": [],
+            "isAutoCompactEnabled": false,
+            "apiUsage": null,
+        })
+    }
+
+    /// The text of `/context`, and its numbers.
+    pub(crate) async fn context_report(&self) -> (String, Value) {
+        let sizes = self.sizes().await;
+        let mut text = format!(
+            "## Context Usage\n\n**Model:** {}  \n**Tokens:** {} / {} ({}%)\n\n\
+             | Category | Tokens |\n|----------|--------|\n",
+            sizes.model,
+            sizes.total(),
+            sizes.window,
+            sizes.percentage(),
+        );
+        let categories = sizes.categories();
+        for (_, name, tokens, _, _) in &categories {
+            text.push_str(&format!("| {name} | {tokens} |\n"));
+        }
+        let listed = categories.iter().map(
+            |(_, name, tokens, _, kind)| json!({"name": name, "tokens": tokens, "kind": kind}),
+        );
+        let usage = json!({
+            "model": sizes.model,
+            "total_tokens": sizes.total(),
+            "raw_max_tokens": sizes.window,
+            "percentage": sizes.percentage(),
+            "categories": listed.collect::<Vec<_>>(),
+            "mcp_tools": [],
+            "memory_files": [],
+            "agents": [],
+            "skills": [],
+        });
+        (text, usage)
+    }
+}

@@ -1,0 +1,148 @@
+//! `initialize`: hooks, servers in the host, prompts, schema, title.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use falconer_protocol::control::InitializeRequest;
+use falconer_protocol::mcp::{McpSdkConfig, McpServerConfig};
+use serde_json::{Value, json};
+
+use super::Outcome;
+use crate::frame::reply::Reply;
+use crate::frame::system;
+use crate::mcp::{Declared, Origin};
+use crate::session::actor::Actor;
+use crate::session::core::Core;
+use crate::tool::Tool;
+use crate::tool::structured_output::StructuredOutput;
+
+/// Takes everything an `initialize` brings. A repeated one replaces the hooks.
+pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
+    let core = Arc::clone(&actor.core);
+    let request: InitializeRequest = match falconer_protocol::from_value(body.clone()) {
+        Ok(request) => request,
+        Err(error) => return Reply::failure(format!("initialize cannot be read: {error}")).into(),
+    };
+    let repeated = std::mem::replace(&mut core.state().initialized, true);
+    let started = core.state().turns > 0;
+    if let Some(schema) = &request.json_schema
+        && let Err(error) = set_schema(&core, &Value::Object(schema.clone()))
+    {
+        return Reply::failure(error).into();
+    }
+    let has_hooks = request
+        .hooks
+        .as_ref()
+        .is_some_and(|hooks| !hooks.is_empty());
+    let warnings = core
+        .hooks
+        .set_host_hooks(request.hooks.as_ref().unwrap_or(&BTreeMap::new()));
+    for warning in &warnings {
+        core.speaker
+            .say(system::informational(warning, "warning"))
+            .await;
+    }
+    take_prompts(&core, &request);
+    if let Some(title) = request.title.as_deref() {
+        core.set_title(title).await;
+    }
+    let asked = core.workbench.host.asked() + add_servers(&core, &request);
+    let mut payload = core.introduction();
+    payload["session_state"] = json!(if actor.interrupt().is_some() {
+        "running"
+    } else {
+        "idle"
+    });
+    if has_hooks {
+        payload["hooks_applied"] = json!(true);
+    }
+    if let Some(manifests) = &request.sdk_mcp_server_manifests {
+        let parked: BTreeMap<&String, &str> = manifests.keys().map(|it| (it, "refused")).collect();
+        payload["sdk_mcp_manifests_parked"] = json!(parked);
+    }
+    if core.workbench.host.asked() < asked {
+        return Outcome::Later(Box::pin(async move {
+            servers_asked(&core, asked).await;
+            introduce(&core, payload)
+        }));
+    }
+    let reply = introduce(&core, payload);
+    if repeated || started {
+        return Outcome::Then(reply, vec![core.tasks_frame()]);
+    }
+    reply.into()
+}
+
+/// The answer also lists the questions that are still open, for a host that connects again.
+fn introduce(core: &Core, payload: Value) -> Reply {
+    let open: Vec<Value> = core
+        .workbench
+        .host
+        .open_questions()
+        .iter()
+        .filter_map(|it| serde_json::to_value(it).ok())
+        .collect();
+    Reply::Introduction {
+        payload,
+        open_questions: open,
+    }
+}
+
+/// The CLI greets servers in the host before it answers; hosts have come to expect it.
+async fn servers_asked(core: &Core, questions: u64) {
+    let asked = core.workbench.host.until_asked(questions);
+    let _ = tokio::time::timeout(Duration::from_millis(250), asked).await;
+}
+
+fn take_prompts(core: &Core, request: &InitializeRequest) {
+    let mut state = core.state();
+    if let Some(prompt) = &request.system_prompt {
+        state.prompt.replace = Some(prompt.join("\n\n"));
+    }
+    if let Some(text) = &request.append_system_prompt {
+        state.prompt.append = Some(text.clone());
+    }
+    if let Some(exclude) = request.exclude_dynamic_sections {
+        state.prompt.exclude_dynamic_sections = exclude;
+    }
+    if let Some(text) = &request.plan_mode_instructions {
+        state.plan_instructions = Some(text.clone());
+    }
+    if let Some(spared) = request.per_task_stop_affordance {
+        state.tasks_are_spared = spared;
+    }
+    if let Some(aliases) = &request.tool_aliases {
+        let entries = aliases.iter().map(|(from, to)| (from.clone(), json!(to)));
+        state.aliases = entries.collect();
+    }
+}
+
+/// Asks for structured answers.
+pub(crate) fn set_schema(core: &Core, schema: &Value) -> Result<(), String> {
+    let tool = StructuredOutput::new(schema.clone())
+        .map_err(|error| format!("the schema for answers is not a JSON Schema: {error}"))?;
+    let tool: Arc<dyn Tool> = Arc::new(tool);
+    let mut state = core.state();
+    state.schema = Some(Arc::new(schema.clone()));
+    state.structured_tool = Some(tool);
+    Ok(())
+}
+
+/// Declares the servers that live in the host, and says how many there are.
+fn add_servers(core: &Core, request: &InitializeRequest) -> u64 {
+    let names = request.sdk_mcp_servers.iter().flatten();
+    let declared: Vec<Declared> = names
+        .map(|name| Declared {
+            name: name.clone(),
+            config: McpServerConfig::Sdk(McpSdkConfig {
+                name: name.clone(),
+                ..McpSdkConfig::default()
+            }),
+            origin: Origin::Initialize,
+        })
+        .collect();
+    let count = declared.len() as u64;
+    core.servers.add(declared);
+    count
+}

@@ -1,0 +1,85 @@
+//! Ending turns and taking prompts back; questions beside the conversation.
+
+use std::sync::Arc;
+
+use falconer_protocol::MessageUuid;
+use serde_json::{Value, json};
+
+use super::{Outcome, text};
+use crate::frame::lifecycle::{self, Stage};
+use crate::frame::reply::Reply;
+use crate::frame::system;
+use crate::session::actor::Actor;
+use crate::session::core::Core;
+use crate::session::line::Request;
+use crate::task::StopBy;
+use crate::turn::interrupt::Cause;
+
+/// Ends the turn. Prompts that wait stay, unless the host says otherwise.
+pub(super) async fn interrupt(actor: &mut Actor, request: &Request) -> Outcome {
+    let core = Arc::clone(&actor.core);
+    let mut payload = json!({});
+    if request.body["cancel_queued"] == Value::Bool(true) {
+        let cancelled = core.queue().cancel_all();
+        for uuid in &cancelled {
+            let frame = lifecycle::command(uuid, Stage::Cancelled);
+            core.speaker.say(frame).await;
+        }
+        payload["cancelled"] = json!(cancelled);
+    }
+    payload["still_queued"] = json!(core.queue().uuids());
+    let spared = core.state().tasks_are_spared;
+    if !spared && !core.workbench.tasks.list().is_empty() {
+        core.workbench.tasks.stop_all(StopBy::Interrupt).await;
+        core.say_task_events().await;
+    }
+    match actor.interrupt() {
+        Some(lever) => {
+            let receipt = Reply::Success(payload).frame(request.id.as_ref());
+            lever.pull(Cause::User, Some(receipt));
+            Outcome::Said
+        }
+        None => Reply::Success(payload).into(),
+    }
+}
+
+/// Takes back a prompt that waits.
+pub(super) async fn cancel_message(actor: &mut Actor, body: &Value) -> Outcome {
+    let core = &actor.core;
+    let uuid = match text(body, "message_uuid") {
+        Ok(uuid) => MessageUuid::from(uuid),
+        Err(reply) => return reply.into(),
+    };
+    let cancelled = core.queue().cancel(&uuid);
+    if let Some(prompt) = &cancelled {
+        core.record.cancelled(prompt);
+        let frame = lifecycle::command(&uuid, Stage::Cancelled);
+        core.speaker.say(frame).await;
+    }
+    Reply::Success(json!({"cancelled": cancelled.is_some()})).into()
+}
+
+pub(super) fn end_session(actor: &mut Actor) -> Outcome {
+    actor.end_session();
+    Reply::Done.into()
+}
+
+/// Asks the model beside the conversation.
+pub(super) async fn side_question(core: &Arc<Core>, request: &Request) -> Outcome {
+    let question = match text(&request.body, "question") {
+        Ok(question) => question.to_owned(),
+        Err(reply) => return reply.into(),
+    };
+    if let Some(id) = &request.id {
+        core.speaker
+            .say(system::request_progress(id, "started"))
+            .await;
+    }
+    let core = Arc::clone(core);
+    Outcome::Later(Box::pin(async move {
+        match core.side_question(&question).await {
+            Ok(answer) => Reply::Success(json!({"response": answer, "synthetic": false})),
+            Err(failure) => Reply::failure(failure.to_string()),
+        }
+    }))
+}

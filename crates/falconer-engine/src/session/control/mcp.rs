@@ -1,0 +1,108 @@
+//! MCP servers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use falconer_protocol::Object;
+use falconer_protocol::mcp::McpServerConfig;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{Outcome, empty, text};
+use crate::frame::reply::Reply;
+use crate::mcp::{ServerError, Switch};
+use crate::session::core::Core;
+
+pub(super) fn status(core: &Core) -> Reply {
+    Reply::Success(json!({"mcpServers": core.servers.status()}))
+}
+
+pub(super) fn set_servers(core: &Arc<Core>, body: &Value) -> Outcome {
+    let servers = body["servers"].clone();
+    let servers: BTreeMap<String, McpServerConfig> = match falconer_protocol::from_value(servers) {
+        Ok(servers) => servers,
+        Err(error) => return Reply::failure(format!("servers cannot be read: {error}")).into(),
+    };
+    let core = Arc::clone(core);
+    Outcome::Later(Box::pin(async move {
+        let response = core.servers.set_servers(&servers).await;
+        // Hosts read all three, whether there is anything in them or not.
+        Reply::Success(json!({
+            "added": response.added,
+            "removed": response.removed,
+            "errors": response.errors,
+        }))
+    }))
+}
+
+pub(super) fn reconnect(core: &Arc<Core>, body: &Value) -> Outcome {
+    let name = match text(body, "serverName") {
+        Ok(name) => name.to_owned(),
+        Err(reply) => return reply.into(),
+    };
+    let core = Arc::clone(core);
+    Outcome::Later(Box::pin(async move {
+        done(core.servers.reconnect(&name).await)
+    }))
+}
+
+pub(super) fn toggle(core: &Arc<Core>, body: &Value) -> Outcome {
+    let name = match text(body, "serverName") {
+        Ok(name) => name.to_owned(),
+        Err(reply) => return reply.into(),
+    };
+    let switch = match body["enabled"] {
+        Value::Bool(false) => Switch::Off,
+        _ => Switch::On,
+    };
+    let core = Arc::clone(core);
+    Outcome::Later(Box::pin(async move {
+        done(core.servers.toggle(&name, switch).await)
+    }))
+}
+
+/// Something a server in the host says by itself.
+pub(super) fn message(core: &Core, body: &Value) -> Reply {
+    match text(body, "server_name") {
+        Ok(name) => done(core.servers.incoming(name, body["message"].clone())),
+        Err(reply) => reply,
+    }
+}
+
+pub(super) fn call(core: &Arc<Core>, body: &Value) -> Outcome {
+    let tool = match text(body, "tool") {
+        Ok(tool) => tool.to_owned(),
+        Err(reply) => return reply.into(),
+    };
+    let arguments: Object = body["arguments"].as_object().cloned().unwrap_or_default();
+    let core = Arc::clone(core);
+    Outcome::Later(Box::pin(async move {
+        let token = CancellationToken::new();
+        match core.servers.call(&tool, arguments, None, &token).await {
+            Ok(text) => Reply::Success(json!({"content": [{"type": "text", "text": text}]})),
+            Err(failure) => Reply::failure(failure.to_string()),
+        }
+    }))
+}
+
+pub(super) fn read_resource(core: &Arc<Core>, body: &Value) -> Outcome {
+    let (server, uri) = match (text(body, "serverName"), text(body, "uri")) {
+        (Ok(server), Ok(uri)) => (server.to_owned(), uri.to_owned()),
+        (Err(reply), _) | (_, Err(reply)) => return reply.into(),
+    };
+    let core = Arc::clone(core);
+    Outcome::Later(Box::pin(async move {
+        let token = CancellationToken::new();
+        match core.servers.read_resource(&server, &uri, &token).await {
+            Ok(contents) => Reply::Success(json!({"contents": contents})),
+            Err(failure) => Reply::failure(failure.to_string()),
+        }
+    }))
+}
+
+fn done(result: Result<(), ServerError>) -> Reply {
+    match result {
+        Ok(()) => empty(),
+        Err(error) => Reply::failure(error.to_string()),
+    }
+}

@@ -1,0 +1,43 @@
+//! Shells in the background.
+
+use falconer_protocol::{TaskId, ToolUseId};
+use serde_json::{Value, json};
+
+use super::{empty, text};
+use crate::frame::reply::Reply;
+use crate::session::core::Core;
+use crate::task::StopBy;
+
+/// Stops a task. One that does not run needs no stopping.
+pub(super) async fn stop(core: &Core, body: &Value) -> Reply {
+    let id = match text(body, "task_id") {
+        Ok(id) => TaskId::from(id),
+        Err(reply) => return reply,
+    };
+    let _ = core.workbench.tasks.stop(&id, StopBy::Host).await;
+    core.say_task_events().await;
+    empty()
+}
+
+/// Moves commands in front to the background.
+pub(super) async fn to_background(core: &Core, body: &Value) -> Reply {
+    let call = body["tool_use_id"].as_str().map(ToolUseId::from);
+    core.workbench.tasks.move_to_background(call.as_ref()).await;
+    core.say_task_events().await;
+    empty()
+}
+
+pub(super) fn output(core: &Core, body: &Value) -> Reply {
+    let id = match text(body, "task_id") {
+        Ok(id) => TaskId::from(id),
+        Err(reply) => return reply,
+    };
+    match core.workbench.tasks.output(&id) {
+        Some(output) => Reply::Success(json!({
+            "output": output.output,
+            "total_bytes": output.total_bytes,
+            "truncated": output.is_truncated,
+        })),
+        None => Reply::failure(format!("No task found with ID: {id}")),
+    }
+}

@@ -1,0 +1,253 @@
+//! What the session has used: tokens, money, time.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::provider::price::{Found, PriceTable};
+
+/// Tokens of one or more responses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tokens {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) cache_read: u64,
+    pub(crate) cache_5m: u64,
+    pub(crate) cache_1h: u64,
+    pub(crate) cache_creation: u64,
+    pub(crate) thinking: u64,
+    pub(crate) web_searches: u64,
+    pub(crate) web_fetches: u64,
+}
+
+impl Tokens {
+    /// Reads a `usage` of the API; what is missing counts as nothing.
+    pub(crate) fn read(usage: &Value) -> Self {
+        let number = |value: &Value, path: &[&str]| -> u64 {
+            let found = path.iter().try_fold(value, |value, key| value.get(key));
+            found.and_then(Value::as_u64).unwrap_or(0)
+        };
+        Self {
+            input: number(usage, &["input_tokens"]),
+            output: number(usage, &["output_tokens"]),
+            cache_read: number(usage, &["cache_read_input_tokens"]),
+            cache_creation: number(usage, &["cache_creation_input_tokens"]),
+            cache_5m: number(usage, &["cache_creation", "ephemeral_5m_input_tokens"]),
+            cache_1h: number(usage, &["cache_creation", "ephemeral_1h_input_tokens"]),
+            thinking: number(usage, &["output_tokens_details", "thinking_tokens"]),
+            web_searches: number(usage, &["server_tool_use", "web_search_requests"]),
+            web_fetches: number(usage, &["server_tool_use", "web_fetch_requests"]),
+        }
+    }
+
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
+        self.cache_read = self.cache_read.saturating_add(more.cache_read);
+        self.cache_creation = self.cache_creation.saturating_add(more.cache_creation);
+        self.cache_5m = self.cache_5m.saturating_add(more.cache_5m);
+        self.cache_1h = self.cache_1h.saturating_add(more.cache_1h);
+        self.thinking = self.thinking.saturating_add(more.thinking);
+        self.web_searches = self.web_searches.saturating_add(more.web_searches);
+        self.web_fetches = self.web_fetches.saturating_add(more.web_fetches);
+    }
+
+    /// As the `usage` of a result.
+    pub(crate) fn usage(&self) -> Value {
+        json!({
+            "input_tokens": self.input,
+            "cache_creation_input_tokens": self.cache_creation,
+            "cache_read_input_tokens": self.cache_read,
+            "output_tokens": self.output,
+            "output_tokens_details": {"thinking_tokens": self.thinking},
+            "server_tool_use": {
+                "web_search_requests": self.web_searches,
+                "web_fetch_requests": self.web_fetches,
+            },
+            "service_tier": "standard",
+            "cache_creation": {
+                "ephemeral_1h_input_tokens": self.cache_1h,
+                "ephemeral_5m_input_tokens": self.cache_5m,
+            },
+            "inference_geo": "",
+            "iterations": [],
+            "speed": "standard",
+            "fallback_credit": null,
+        })
+    }
+}
+
+/// What one model used.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Account {
+    tokens: Tokens,
+    cost: f64,
+}
+
+impl Account {
+    /// Reads an entry of `modelUsage`; what is missing or damaged counts as nothing.
+    fn read(usage: &Value) -> Self {
+        let number = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let cost = usage.get("costUSD").and_then(Value::as_f64);
+        Self {
+            tokens: Tokens {
+                input: number("inputTokens"),
+                output: number("outputTokens"),
+                cache_read: number("cacheReadInputTokens"),
+                cache_creation: number("cacheCreationInputTokens"),
+                cache_5m: number("cacheCreationEphemeral5mInputTokens"),
+                cache_1h: number("cacheCreationEphemeral1hInputTokens"),
+                thinking: number("thinkingTokens"),
+                web_searches: number("webSearchRequests"),
+                web_fetches: 0,
+            },
+            cost: cost.filter(|cost| *cost >= 0.0).unwrap_or(0.0),
+        }
+    }
+}
+
+/// The books of a session.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    prices: PriceTable,
+    opened: Instant,
+    models: BTreeMap<String, Account>,
+    since_result: BTreeMap<String, Account>,
+    /// Brought over from a session that was resumed, and not told apart by models.
+    carried_cost: f64,
+    /// Cost that the budget does not count: what was there before.
+    budget_base: f64,
+    api_time: Duration,
+    results: u64,
+    /// Answers that a model stopped because of what it was asked.
+    pub(crate) safety_stops: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(prices: PriceTable) -> Self {
+        Self {
+            prices,
+            opened: Instant::now(),
+            models: BTreeMap::new(),
+            since_result: BTreeMap::new(),
+            carried_cost: 0.0,
+            budget_base: 0.0,
+            api_time: Duration::ZERO,
+            results: 0,
+            safety_stops: 0,
+        }
+    }
+
+    /// Books one response.
+    pub(crate) fn book(&mut self, model: &str, usage: &Value) -> Tokens {
+        let tokens = Tokens::read(usage);
+        let known = falconer_protocol::from_value(usage.clone()).unwrap_or_default();
+        let cost = self.prices.cost(model, &known);
+        for accounts in [&mut self.models, &mut self.since_result] {
+            let account = accounts.entry(model.to_owned()).or_default();
+            account.tokens.add(&tokens);
+            account.cost += cost;
+        }
+        tokens
+    }
+
+    pub(crate) fn book_time(&mut self, spent: Duration) {
+        self.api_time = self.api_time.saturating_add(spent);
+    }
+
+    /// Takes over the books of a session that is resumed: what it cost, and its `modelUsage`.
+    pub(crate) fn carry(&mut self, cost: f64, model_usage: &Map<String, Value>) {
+        let accounts = model_usage.iter();
+        self.models = accounts
+            .map(|(model, usage)| (model.clone(), Account::read(usage)))
+            .collect();
+        self.carried_cost = cost - self.models.values().map(|it| it.cost).sum::<f64>();
+        self.budget_base = cost;
+    }
+
+    /// The conversation was cleared: what follows is another session with its own books.
+    pub(crate) fn restart(&mut self) {
+        self.models.clear();
+        self.carried_cost = 0.0;
+        self.budget_base = 0.0;
+    }
+
+    pub(crate) fn total_cost(&self) -> f64 {
+        self.carried_cost + self.models.values().map(|it| it.cost).sum::<f64>()
+    }
+
+    pub(crate) fn is_over(&self, budget: Option<f64>) -> bool {
+        budget.is_some_and(|budget| self.total_cost() - self.budget_base >= budget)
+    }
+
+    pub(crate) fn api_time(&self) -> Duration {
+        self.api_time
+    }
+
+    pub(crate) fn model_usage(&self) -> Value {
+        self.as_value(&self.models)
+    }
+
+    /// Closes the books of a turn: its number, and what was used since the last one.
+    pub(crate) fn close_turn(&mut self) -> (u64, Value) {
+        let index = self.results;
+        self.results += 1;
+        let since = self.as_value(&self.since_result);
+        self.since_result.clear();
+        (index, since)
+    }
+
+    /// The books in words.
+    pub(crate) fn words(&self) -> String {
+        let mut all = Tokens::default();
+        self.models.values().for_each(|it| all.add(&it.tokens));
+        format!(
+            "Total cost:            ${:.4}\nTotal duration (API):  {}s\n\
+             Total duration (wall): {}s\nUsage:                 {} input, {} output, \
+             {} cache read, {} cache write",
+            self.total_cost(),
+            self.api_time.as_secs(),
+            self.opened.elapsed().as_secs(),
+            all.input,
+            all.output,
+            all.cache_read,
+            all.cache_creation,
+        )
+    }
+
+    fn as_value(&self, models: &BTreeMap<String, Account>) -> Value {
+        let entry = |(model, account): (&String, &Account)| {
+            (
+                model.clone(),
+                entry(model, account, self.prices.find(model)),
+            )
+        };
+        Value::Object(models.iter().map(entry).collect::<Map<_, _>>())
+    }
+
+    pub(crate) fn wall_time(&self) -> Duration {
+        self.opened.elapsed()
+    }
+}
+
+fn entry(model: &str, account: &Account, found: Found) -> Value {
+    let tokens = &account.tokens;
+    let limits = found.price();
+    json!({
+        "inputTokens": tokens.input,
+        "outputTokens": tokens.output,
+        "cacheReadInputTokens": tokens.cache_read,
+        "cacheCreationInputTokens": tokens.cache_creation,
+        "webSearchRequests": tokens.web_searches,
+        "costUSD": account.cost,
+        "contextWindow": limits.context_window,
+        "maxOutputTokens": limits.max_output,
+        "thinkingTokens": tokens.thinking,
+        "cacheCreationEphemeral5mInputTokens": tokens.cache_5m,
+        "cacheCreationEphemeral1hInputTokens": tokens.cache_1h,
+        "canonicalModel": crate::provider::price::canonical(model),
+        "provider": "firstParty",
+        "costBasis": if matches!(found, Found::Listed(_)) { "list" } else { "unknown" },
+    })
+}

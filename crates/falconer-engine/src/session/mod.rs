@@ -1,0 +1,29 @@
+//! One live session: its queue, its conversation, its answers to the host.
+//!
+//! [`open`] starts it. One task owns it: it reads the host's lines, runs the turn, and answers
+//! control requests at any time, so nothing about a session happens at the same time.
+
+pub(crate) mod config;
+pub(crate) mod core;
+pub(crate) mod ledger;
+pub(crate) mod models;
+pub(crate) mod queue;
+pub(crate) mod record;
+
+mod actor;
+mod commands;
+mod context;
+mod control;
+mod init;
+mod line;
+mod open;
+mod preferences;
+mod side;
+mod stop;
+mod tasks;
+#[cfg(test)]
+mod tests;
+pub(crate) mod version;
+
+pub(crate) use open::{Refused, open};
+pub(crate) use stop::Stop;

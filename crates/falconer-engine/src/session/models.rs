@@ -1,0 +1,156 @@
+//! Which models there are: aliases, and what each can do.
+
+use serde_json::{Value, json};
+
+/// What is used when nobody chooses.
+pub(crate) const DEFAULT: &str = "claude-opus-5-5";
+
+/// How a model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ThinkingStyle {
+    /// It decides for itself how much.
+    Adaptive,
+    /// It needs a budget in tokens.
+    Budget,
+    /// It cannot.
+    None,
+}
+
+struct Known {
+    alias: &'static str,
+    id: &'static str,
+    display: &'static str,
+    about: &'static str,
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        alias: "opus",
+        id: "claude-opus-5-5",
+        display: "Opus",
+        about: "Most capable, for hard work",
+    },
+    Known {
+        alias: "sonnet",
+        id: "claude-sonnet-5-5",
+        display: "Sonnet",
+        about: "Quick and capable, for everyday work",
+    },
+    Known {
+        alias: "haiku",
+        id: "claude-haiku-4-5",
+        display: "Haiku",
+        about: "Quickest, for simple work",
+    },
+];
+
+/// The id behind a name: an alias, `default`, or an id as it is.
+pub(crate) fn resolve(name: &str) -> String {
+    let name = name.trim();
+    if name.is_empty() || name.eq_ignore_ascii_case("default") {
+        return DEFAULT.to_owned();
+    }
+    let known = KNOWN.iter().find(|it| it.alias.eq_ignore_ascii_case(name));
+    known.map_or(name, |it| it.id).to_owned()
+}
+
+/// Whether a model needs no probe before it is used.
+pub(crate) fn is_known(id: &str) -> bool {
+    KNOWN.iter().any(|it| it.id == id)
+}
+
+/// How a model is told to think.
+pub(crate) fn thinking_style(id: &str) -> ThinkingStyle {
+    match version(id) {
+        Some(("opus" | "sonnet", major, minor)) if (major, minor) >= (4, 6) => {
+            ThinkingStyle::Adaptive
+        }
+        Some((_, major, _)) if major >= 5 => ThinkingStyle::Adaptive,
+        Some((_, 4, _)) => ThinkingStyle::Budget,
+        Some(_) | None => ThinkingStyle::None,
+    }
+}
+
+/// Whether `output_config.effort` is understood.
+pub(crate) fn takes_effort(id: &str) -> bool {
+    thinking_style(id) == ThinkingStyle::Adaptive
+}
+
+/// Family, major and minor of ids like `claude-opus-4-8` or `claude-sonnet-4-5-20250929`.
+fn version(id: &str) -> Option<(&str, u32, u32)> {
+    let id = id
+        .rsplit(['/', '.'])
+        .find(|part| part.starts_with("claude-"))?;
+    let mut parts = id.strip_prefix("claude-")?.split('-');
+    let family = parts.next()?;
+    // Before version 4 the family came last.
+    if family.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let major = parts.next()?.parse().ok()?;
+    let minor = parts.next().and_then(|part| part.parse().ok());
+    Some((
+        family,
+        major,
+        minor.filter(|minor| *minor < 100).unwrap_or(0),
+    ))
+}
+
+/// The models, for `initialize` and `list_models`.
+pub(crate) fn list() -> Value {
+    let default = info("default", DEFAULT, "Default (recommended)", KNOWN[0].about);
+    let rest = KNOWN
+        .iter()
+        .map(|it| info(it.alias, it.id, it.display, it.about));
+    Value::Array(std::iter::once(default).chain(rest).collect())
+}
+
+fn info(value: &str, id: &str, display: &str, about: &str) -> Value {
+    let mut info = json!({
+        "value": value,
+        "resolvedModel": id,
+        "displayName": display,
+        "description": about,
+    });
+    if takes_effort(id) {
+        info["supportsEffort"] = json!(true);
+        info["supportedEffortLevels"] = json!(["low", "medium", "high", "xhigh", "max"]);
+        info["supportsAdaptiveThinking"] = json!(true);
+    }
+    info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_resolve_to_ids() {
+        let table = [
+            ("opus", "claude-opus-5-5"),
+            ("Sonnet", "claude-sonnet-5-5"),
+            ("default", DEFAULT),
+            ("", DEFAULT),
+            ("claude-sonnet-4-5", "claude-sonnet-4-5"),
+        ];
+        for (name, id) in table {
+            assert_eq!(resolve(name), id, "{name}");
+        }
+    }
+
+    #[test]
+    fn thinking_fits_the_model() {
+        let table = [
+            ("claude-opus-5-5", ThinkingStyle::Adaptive),
+            ("claude-opus-4-8", ThinkingStyle::Adaptive),
+            ("claude-sonnet-4-5-20250929", ThinkingStyle::Budget),
+            ("claude-haiku-4-5", ThinkingStyle::Budget),
+            ("claude-3-5-haiku-latest", ThinkingStyle::None),
+            ("us.anthropic.claude-opus-5-5", ThinkingStyle::Adaptive),
+            ("qwen3-coder", ThinkingStyle::None),
+        ];
+        for (id, style) in table {
+            assert_eq!(thinking_style(id), style, "{id}");
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! Puts a session together and starts it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use falconer_protocol::SessionId;
+use falconer_protocol::mcp::McpServerConfig;
+use falconer_protocol::permission::PermissionMode;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::actor::Actor;
+use super::config::{self, History, PermissionPrompt, SessionConfig};
+use super::control::set_schema;
+use super::core::{Core, Options, State};
+use super::ledger::Ledger;
+use super::models;
+use super::preferences::settings_hooks;
+use super::queue::Queue;
+use super::record::Record;
+use super::stop::{Exit, Stop};
+use crate::frame::{Outbox, Speaker, StateEvents};
+use crate::hook::{Hooks, Shown, Surroundings};
+use crate::host::Host;
+use crate::mcp::{Declared, Elicitation, Origin, Servers, Wiring};
+use crate::permission::{
+    Behavior, Bypass, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
+};
+use crate::provider::ConnectError;
+use crate::provider::price::PriceTable;
+use crate::provider::side::QuickModel;
+use crate::settings::{Enabled, Settings, Sources, UserConfig};
+use crate::transcript::{
+    Checkpoints, Fork, OpenError, Opened, Origin as Beginning, Persistence, Place, Request, Stamp,
+    Transcript, config_dir,
+};
+use crate::workbench::{Fittings, ToolLimits, Workbench};
+
+/// How many lines of a host may wait for a session that is busy. Then the host waits, too.
+const INPUT_LANE: usize = 16;
+
+/// The model for quick questions, unless the environment names another.
+const SMALL_MODEL: &str = "claude-haiku-4-5";
+
+/// A session that runs.
+pub(crate) struct SessionHandle {
+    /// Whole lines of the host. Dropping it ends the input.
+    pub(crate) input: mpsc::Sender<Bytes>,
+    /// Lines for the host, each with its newline. Closed when nothing more comes.
+    pub(crate) output: mpsc::Receiver<Bytes>,
+    pub(crate) stop: Stop,
+    /// What people should know.
+    pub(crate) warnings: Vec<String>,
+    /// Resolves when nothing is left of the session.
+    pub(crate) ended: BoxFuture<'static, Exit>,
+}
+
+impl std::fmt::Debug for SessionHandle {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("SessionHandle")
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a session cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error(transparent)]
+    Transcript(#[from] OpenError),
+    #[error(transparent)]
+    Mode(#[from] ModeRefused),
+    #[error(transparent)]
+    Prices(#[from] ConnectError),
+    #[error("{0}")]
+    Schema(String),
+}
+
+/// Starts a session. Must be called on a runtime.
+pub(crate) fn open(config: SessionConfig) -> Result<SessionHandle, Refused> {
+    let (outbox, output) = Outbox::new();
+    let (input, lines) = mpsc::channel(INPUT_LANE);
+    let how = config.input.clone();
+    let (core, warnings) = build(config, &outbox)?;
+    let stop = Stop::default();
+    let actor = Actor::new(Arc::new(core), lines, stop.clone(), &how);
+    let running = tokio::spawn(actor.run());
+    let ended = running.map(|ended| {
+        ended.unwrap_or_else(|error| Exit {
+            code: 1,
+            stderr: vec![format!("the session broke down: {error}")],
+        })
+    });
+    Ok(SessionHandle {
+        input,
+        output,
+        stop,
+        warnings,
+        ended: ended.boxed(),
+    })
+}
+
+/// Reads what is there, then makes the parts.
+fn build(config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), Refused> {
+    let (sources, user) = sources(&config);
+    let settings = Settings::load(&sources);
+    let mut warnings = settings.warnings().to_vec();
+    let place = config_dir(&config.environment).map(|dir| Place::new(&dir, &config.cwd));
+    let opened = open_transcript(&config, place.as_ref())?;
+    warnings.extend_from_slice(&opened.loaded.warnings);
+    let mut permissions = permissions(&config, &settings)?;
+    warnings.extend_from_slice(permissions.problems());
+    let prices = PriceTable::from_environment(&config.environment)?;
+    let host = Host::new(outbox.clone());
+    let states = StateEvents::of(&config.environment);
+    let speaker = Speaker::new(outbox.clone(), opened.session.clone(), states);
+    let hooks = hooks(&config, &settings, &host, outbox, &mut warnings);
+    let servers = servers(&config, &sources, &user, &settings, &host, &mut warnings);
+    let workbench = workbench(&config, &settings, &opened, place.as_ref(), host);
+    if let Some(file) = &workbench.plan_file {
+        permissions.set_plan_file(file);
+    }
+    let task_events = workbench.tasks.subscribe();
+    let mut ledger = Ledger::new(prices.clone());
+    if let Some(cost) = &opened.loaded.cost {
+        ledger.carry(cost.total_cost_usd, &cost.model_usage);
+    }
+    let mut state = state(&config, &settings, opened.loaded.messages);
+    state.title = opened.loaded.title;
+    let core = Core {
+        options: options(&config, &settings, &state.model),
+        speaker,
+        provider: config.provider,
+        workbench: Arc::new(workbench),
+        hooks,
+        servers,
+        record: Record::new(opened.transcript, place),
+        files: sources.files(),
+        prices,
+        permissions: Mutex::new(permissions),
+        settings: Mutex::new(settings),
+        queue: Mutex::new(Queue::after(opened.loaded.prompts)),
+        ledger: Mutex::new(ledger),
+        state: Mutex::new(state),
+        task_events: Mutex::new(task_events),
+    };
+    if let Some(schema) = &config.json_schema {
+        set_schema(&core, schema).map_err(Refused::Schema)?;
+    }
+    Ok((core, warnings))
+}
+
+fn sources(config: &SessionConfig) -> (Sources, UserConfig) {
+    let mut sources = Sources::new(&config.environment, config.cwd.clone());
+    sources.flag.clone_from(&config.settings.flag);
+    let chosen = config.settings.sources;
+    sources.enabled = Enabled {
+        user: chosen.user,
+        project: chosen.project,
+        local: chosen.local,
+    };
+    // A broken file has kept the front from coming here.
+    let user = UserConfig::read(&sources).unwrap_or_default();
+    sources.trust = user.trust(&config.cwd);
+    (sources, user)
+}
+
+fn open_transcript(config: &SessionConfig, place: Option<&Place>) -> Result<Opened, OpenError> {
+    let history: &History = &config.history;
+    let origin = match &history.start {
+        config::Start::Fresh => Beginning::New,
+        config::Start::Continue => Beginning::Continue,
+        config::Start::Resume(id) => Beginning::Resume(id.clone()),
+    };
+    let request = Request {
+        origin,
+        session_id: history.session_id.clone(),
+        fork: if history.fork { Fork::On } else { Fork::Off },
+        resume_at: history.resume_at.clone(),
+        persistence: match history.persistence {
+            config::Persistence::OnDisk => Persistence::Kept,
+            config::Persistence::None => Persistence::Off,
+        },
+        mirrored: history.mirror,
+    };
+    let stamp = Stamp::new(&config.version, &config.environment, &config.cwd);
+    Transcript::open(&request, place, stamp)
+}
+
+fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permissions, ModeRefused> {
+    let choice = &config.permissions;
+    let mut rules = settings.permission_rules();
+    let written = |behavior: Behavior| {
+        move |text: &String| WrittenRule {
+            text: text.clone(),
+            behavior,
+            source: RuleSource::CliArg,
+        }
+    };
+    rules.extend(choice.disallowed.iter().map(written(Behavior::Deny)));
+    rules.extend(choice.allowed.iter().map(written(Behavior::Allow)));
+    let mut directories = choice.add_dirs.clone();
+    let more = settings.additional_directories();
+    directories.extend(more.into_iter().map(|dir| config.cwd.join(dir)));
+    let unlocked = choice.bypass_available && !settings.bypass_is_disabled();
+    // The mode of a file may not open what the start did not.
+    let from_files = settings
+        .default_mode()
+        .filter(|mode| unlocked || *mode != PermissionMode::BypassPermissions);
+    let mode = choice.mode.clone().or(from_files);
+    Permissions::new(Start {
+        rules,
+        mode: mode.unwrap_or_default(),
+        cwd: config.cwd.clone(),
+        home: config.environment.home(),
+        additional_directories: directories,
+        readable: vec![overflow(config)],
+        bypass: if unlocked {
+            Bypass::Unlocked
+        } else {
+            Bypass::Locked
+        },
+    })
+}
+
+fn hooks(
+    config: &SessionConfig,
+    settings: &Settings,
+    host: &Host,
+    outbox: &Outbox,
+    warnings: &mut Vec<String>,
+) -> Hooks {
+    let hooks = Hooks::new(Surroundings {
+        host: host.clone(),
+        outbox: outbox.clone(),
+        environment: Arc::clone(&config.environment),
+        project: config.cwd.clone(),
+        shown: if config.output.hook_events {
+            Shown::Yes
+        } else {
+            Shown::No
+        },
+    });
+    warnings.extend(hooks.set_settings_hooks(&settings_hooks(settings)));
+    hooks
+}
+
+fn servers(
+    config: &SessionConfig,
+    sources: &Sources,
+    user: &UserConfig,
+    settings: &Settings,
+    host: &Host,
+    warnings: &mut Vec<String>,
+) -> Servers {
+    let mut declared: Vec<Declared> = Vec::new();
+    for (name, value) in &config.mcp.servers {
+        declare(&mut declared, warnings, name, value.clone(), Origin::Flag);
+    }
+    if !config.mcp.strict {
+        let (servers, problems) = user.mcp_servers(sources);
+        warnings.extend(problems);
+        for server in servers {
+            if is_enabled(settings, &server) {
+                let origin = Origin::File(server.scope.name().to_owned());
+                declare(&mut declared, warnings, &server.name, server.config, origin);
+            }
+        }
+    }
+    let elicitation = match config.permissions.prompt {
+        PermissionPrompt::Nobody | PermissionPrompt::Off => Elicitation::Decline,
+        PermissionPrompt::Host | PermissionPrompt::McpTool(_) => Elicitation::AskHost,
+    };
+    let wiring = Wiring {
+        host: host.clone(),
+        environment: Arc::clone(&config.environment),
+        cwd: config.cwd.clone(),
+        elicitation,
+        version: config.version.clone(),
+    };
+    Servers::connect(declared, wiring)
+}
+
+/// Servers of the project run only if somebody said so; its file may come from a stranger.
+fn is_enabled(settings: &Settings, server: &crate::settings::McpServer) -> bool {
+    if settings.mcp_disabled().contains(&server.name) {
+        return false;
+    }
+    match server.scope {
+        crate::settings::McpScope::Project => {
+            settings.mcp_enable_all() || settings.mcp_enabled().contains(&server.name)
+        }
+        crate::settings::McpScope::Local | crate::settings::McpScope::User => true,
+    }
+}
+
+fn declare(
+    declared: &mut Vec<Declared>,
+    warnings: &mut Vec<String>,
+    name: &str,
+    value: Value,
+    origin: Origin,
+) {
+    match falconer_protocol::from_value::<McpServerConfig>(value) {
+        Ok(config) => declared.push(Declared {
+            name: name.to_owned(),
+            config,
+            origin,
+        }),
+        Err(error) => warnings.push(format!("MCP server `{name}` is left out: {error}")),
+    }
+}
+
+fn workbench(
+    config: &SessionConfig,
+    settings: &Settings,
+    opened: &Opened,
+    place: Option<&Place>,
+    host: Host,
+) -> Workbench {
+    let checkpoints = place.map_or_else(Checkpoints::default, |place| {
+        let directory = Checkpoints::directory(place, &opened.session);
+        Checkpoints::open(&config.environment, directory)
+    });
+    if let (Some(place), Some(from)) = (place, &opened.forked_from)
+        && let Err(error) = checkpoints.inherit(&Checkpoints::directory(place, from))
+    {
+        tracing::warn!(%error, "checkpoints of the forked session cannot be used");
+    }
+    let small = config.environment.text("ANTHROPIC_SMALL_FAST_MODEL");
+    let small = small.unwrap_or_else(|| SMALL_MODEL.to_owned());
+    let shell_output = settings.bash_output_max_chars();
+    let fittings = Fittings {
+        additional_dirs: config.permissions.add_dirs.clone(),
+        environment: Arc::clone(&config.environment),
+        checkpoints,
+        host,
+        side_model: Arc::new(QuickModel::new(Arc::clone(&config.provider), small)),
+        overflow: overflow(config).join(opened.session.as_str()),
+        plan_file: config_dir(&config.environment).map(|dir| plan_file(&dir, &opened.session)),
+        limits: ToolLimits {
+            shell_output: shell_output
+                .and_then(|it| it.try_into().ok())
+                .unwrap_or(30_000),
+            strict_reads: config.limits.strict_reads,
+        },
+    };
+    Workbench::new(config.cwd.clone(), fittings)
+}
+
+/// Where outputs go that are too large for the conversation, as the CLI has it.
+fn overflow(config: &SessionConfig) -> PathBuf {
+    let base = config.environment.text("CLAUDE_CODE_TMPDIR");
+    let base = base.or_else(|| config.environment.text("TMPDIR"));
+    let base = base.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+    let user = rustix::process::getuid().as_raw();
+    base.join(format!("claude-{user}")).join(slug(&config.cwd))
+}
+
+/// Where the plan of a session is kept: the same for a session that is resumed.
+fn plan_file(config_dir: &Path, session: &SessionId) -> PathBuf {
+    let hash = blake3::hash(session.as_str().as_bytes());
+    let letters = hash.as_bytes().iter().take(12);
+    let name: String = letters.map(|byte| char::from(b'a' + byte % 26)).collect();
+    config_dir.join("plans").join(format!("plan-{name}.md"))
+}
+
+fn slug(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    text.chars().map(plain).collect()
+}
+
+fn state(config: &SessionConfig, settings: &Settings, messages: Vec<Value>) -> State {
+    let named = config.model.model.clone();
+    let named = named.or_else(|| config.environment.text("ANTHROPIC_MODEL"));
+    let named = named.or_else(|| settings.model().map(str::to_owned));
+    let effort = config.model.effort.clone();
+    let effort = effort.or_else(|| settings.effort_level().map(str::to_owned));
+    State {
+        model: models::resolve(&named.unwrap_or_default()),
+        thinking: config.model.thinking,
+        effort,
+        prompt: config.prompt.clone(),
+        messages,
+        ..State::default()
+    }
+}
+
+fn options(config: &SessionConfig, settings: &Settings, model: &str) -> Options {
+    let mut fallbacks = config.model.fallbacks.clone();
+    if fallbacks.is_empty() {
+        fallbacks = settings.fallback_models();
+    }
+    let fallbacks = fallbacks.iter().map(|it| models::resolve(it));
+    Options {
+        version: config.version.clone(),
+        output: config.output,
+        limits: config.limits,
+        permission_prompt: config.permissions.prompt.clone(),
+        fallbacks: fallbacks.filter(|it| it != model).collect(),
+        betas: config.model.betas.clone(),
+        thinking_display: config.model.thinking_display.clone(),
+        tools: config.tools.clone(),
+        default_model: model.to_owned(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Settings while a session runs: taking new ones, writing them, telling where they come from.
+
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::core::Core;
+use crate::hook::SettingsHooks;
+use crate::settings::{Settings, Source};
+
+/// What hooks need of the settings.
+pub(crate) fn settings_hooks(settings: &Settings) -> SettingsHooks {
+    let texts = |key: &str| {
+        let list = settings.effective().get(key)?.as_array()?;
+        let texts = list.iter().filter_map(Value::as_str);
+        Some(texts.map(str::to_owned).collect())
+    };
+    let layers = settings.layers().iter().rev().filter_map(|layer| {
+        let hooks = layer.value.get("hooks")?.clone();
+        Some((source_name(layer.source).to_owned(), hooks))
+    });
+    SettingsHooks {
+        layers: layers.collect(),
+        disabled: settings.disable_all_hooks(),
+        allowed_urls: texts("allowedHttpHookUrls"),
+        allowed_variables: texts("httpHookAllowedEnvVars"),
+    }
+}
+
+/// The name of a layer on the wire.
+pub(crate) fn source_name(source: Source) -> &'static str {
+    match source {
+        Source::User => "userSettings",
+        Source::Project => "projectSettings",
+        Source::Local => "localSettings",
+        Source::Flag => "flagSettings",
+        Source::Managed => "policySettings",
+    }
+}
+
+impl Core {
+    /// Puts changed settings in force.
+    pub(crate) fn take_settings(&self, settings: Settings) {
+        for warning in self.hooks.set_settings_hooks(&settings_hooks(&settings)) {
+            tracing::warn!(%warning, "a hook of the settings");
+        }
+        self.permissions().reload(settings.permission_rules());
+        let variables = settings.env().into_iter();
+        self.workbench
+            .environment
+            .extend(variables.map(|(name, value)| (name.into(), value.into())));
+        *self.settings() = settings;
+    }
+
+    /// The rules of files, flags and the session, for the host.
+    pub(crate) fn settings_rules(&self) -> Vec<Value> {
+        let rules = self.settings().permission_rules();
+        let entry = |rule: crate::permission::WrittenRule| {
+            json!({
+                "behavior": rule.behavior.key(),
+                "source": rule.source.words(),
+                "rule": rule.text,
+            })
+        };
+        rules.into_iter().map(entry).collect()
+    }
+
+    /// The servers, for `system/init`.
+    pub(crate) fn server_listing(&self) -> Vec<Value> {
+        let status = self.servers.status();
+        let listed = status.iter().filter_map(|it| serde_json::to_value(it).ok());
+        let short = |server: Value| {
+            let mut entry = json!({"name": server["name"], "status": server["status"]});
+            if let Some(source) = server.get("source") {
+                entry["source"] = source.clone();
+            }
+            entry
+        };
+        listed.map(short).collect()
+    }
+
+    /// The host says that the model knows a file as of a time, in milliseconds.
+    pub(crate) fn seed_read(&self, path: &Path, mtime_ms: f64) {
+        let Ok(metadata) = std::fs::metadata(path) else {
+            return;
+        };
+        let then = Duration::try_from_secs_f64(mtime_ms / 1000.0).unwrap_or_default();
+        let now = metadata
+            .modified()
+            .ok()
+            .and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        // A file that was changed since counts as unread.
+        if now.is_some_and(|now| now <= then + Duration::from_millis(1)) {
+            self.workbench.files.seed(path, &metadata);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What happens to shells in the background: lines for the host, turns for the model.
+
+use std::future::poll_fn;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use falconer_protocol::SessionId;
+use falconer_protocol::system::TaskNotification;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::core::Core;
+use super::queue::{Handling, Prompt, Urgency};
+use crate::task::TaskEvent;
+
+/// How long the list of tasks may take after the end of one.
+const LIST_WAIT: Duration = Duration::from_millis(500);
+
+impl Core {
+    /// The next event; waits for it.
+    pub(crate) async fn next_task_event(&self) -> TaskEvent {
+        let next = poll_fn(|context| {
+            let events = self.task_events.lock();
+            events
+                .unwrap_or_else(PoisonError::into_inner)
+                .poll_recv(context)
+        });
+        match next.await {
+            Some(event) => event,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Shows what has happened to tasks until now.
+    ///
+    /// What a tool caused is in the queue before the tool returns, so its lines come before the
+    /// line of its result.
+    pub(crate) async fn say_task_events(&self) {
+        loop {
+            let event = self
+                .task_events
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .try_recv();
+            match event {
+                Ok(event) => self.take_task_event(event).await,
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Shows one event, and wakes the model if it has to know.
+    pub(crate) async fn take_task_event(&self, event: TaskEvent) {
+        match event {
+            TaskEvent::Started(frame) => self.say_typed(&frame).await,
+            TaskEvent::Updated(frame) => self.say_typed(&frame).await,
+            TaskEvent::Changed(frame) => self.say_typed(&frame).await,
+            TaskEvent::Finished {
+                notification,
+                wakes_model,
+            } => {
+                self.say_typed(&notification).await;
+                // The new list of tasks follows; it is shown before a turn begins.
+                let next = tokio::time::timeout(LIST_WAIT, self.next_task_event()).await;
+                if let Ok(next) = next {
+                    Box::pin(self.take_task_event(next)).await;
+                }
+                if wakes_model {
+                    self.queue().push(wake_up(&notification));
+                }
+            }
+        }
+    }
+
+    /// Sends a frame that is a type of the protocol.
+    async fn say_typed(&self, frame: &(impl Serialize + Sync)) {
+        match serde_json::to_value(frame) {
+            Ok(mut frame @ Value::Object(_)) => {
+                frame["type"] = json!("system");
+                self.speaker.say(frame).await;
+            }
+            other => tracing::error!(?other, "bug: a frame could not be written"),
+        }
+    }
+
+    /// Says which tasks are in the background now.
+    pub(crate) async fn say_tasks(&self) {
+        self.speaker.say(self.tasks_frame()).await;
+    }
+
+    pub(crate) fn tasks_frame(&self) -> Value {
+        let listed = self.workbench.tasks.list().into_iter().map(|task| {
+            json!({
+                "task_id": task.id,
+                "run_id": task.run,
+                "task_type": task.kind.wire_name(),
+                "description": task.description,
+            })
+        });
+        let tasks: Vec<Value> = listed.collect();
+        json!({
+            "type": "system",
+            "subtype": "background_tasks_changed",
+            "tasks": tasks,
+        })
+    }
+
+    /// Forgets the conversation.
+    pub(crate) fn forget_conversation(&self, new: &SessionId) {
+        self.record.restart(new);
+        self.speaker.rename(new.clone());
+        self.ledger().restart();
+        let mut state = self.state();
+        state.messages.clear();
+        state.introduced = false;
+        state.title = None;
+    }
+}
+
+/// The note with which the model hears that a task has ended.
+fn wake_up(task: &TaskNotification) -> Prompt {
+    let line = |name: &str, value: Option<&str>| {
+        value.map_or(String::new(), |value| format!("<{name}>{value}</{name}>\n"))
+    };
+    let text = format!(
+        "<task-notification>\n{}{}{}{}</task-notification>\n\
+         This note comes from the engine, not from the user.",
+        line("task-id", Some(task.task_id.as_str())),
+        line("status", Some(task.status.as_str())),
+        line("summary", task.summary.as_deref()),
+        line("output-file", task.output_file.as_deref()),
+    );
+    Prompt {
+        content: Value::String(text),
+        uuid: None,
+        urgency: Urgency::Next,
+        handling: Handling::AskVerbatim,
+        origin: Some(json!({
+            "kind": "task-notification",
+            "producer": "session-task",
+            "runId": task.run_id,
+        })),
+    }
+}

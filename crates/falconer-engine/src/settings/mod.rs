@@ -1,0 +1,104 @@
+//! Settings files: precedence, merging, writing rules back.
+//!
+//! From the strongest: managed, those given at the start, local, project, user. Single values
+//! override, lists are joined. A file that cannot be used is left out with a warning, never half.
+
+mod files;
+mod getters;
+mod merge;
+mod read;
+mod sources;
+mod trust;
+mod user_config;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+pub(crate) use files::{Change, Files, Scope, WriteError};
+pub(crate) use getters::SettingsHook;
+pub(crate) use sources::{Enabled, Sources, Trust};
+pub(crate) use user_config::{McpScope, McpServer, UserConfig};
+
+pub(crate) use merge::merge;
+
+/// Where a layer of settings comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Source {
+    User,
+    Project,
+    Local,
+    Flag,
+    Managed,
+}
+
+/// The settings of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Layer {
+    pub(crate) source: Source,
+    /// Always an object.
+    pub(crate) value: Value,
+}
+
+/// All settings of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Settings {
+    /// From the weakest to the strongest.
+    layers: Vec<Layer>,
+    effective: Value,
+    warnings: Vec<String>,
+}
+
+impl Settings {
+    /// Reads the files. Missing ones are nothing special; bad ones are left out with a warning.
+    pub(crate) fn load(sources: &Sources) -> Self {
+        let mut warnings = Vec::new();
+        let layers = sources.layers(&mut warnings);
+        Self::from_layers(layers, warnings)
+    }
+
+    fn from_layers(layers: Vec<Layer>, warnings: Vec<String>) -> Self {
+        let mut effective = Value::Object(serde_json::Map::new());
+        for layer in &layers {
+            merge(&mut effective, &layer.value);
+        }
+        Self {
+            layers,
+            effective,
+            warnings,
+        }
+    }
+
+    /// The same with other settings in the layer of the command line, for a change on the way.
+    pub(crate) fn with_flag(&self, flag: Value) -> Self {
+        let mut layers = self.layers.clone();
+        match layers.iter_mut().find(|layer| layer.source == Source::Flag) {
+            Some(layer) => merge(&mut layer.value, &flag),
+            None => {
+                let at = layers.partition_point(|layer| layer.source < Source::Flag);
+                let layer = Layer {
+                    source: Source::Flag,
+                    value: flag,
+                };
+                layers.insert(at, layer);
+            }
+        }
+        Self::from_layers(layers, self.warnings.clone())
+    }
+
+    /// Everything merged.
+    pub(crate) fn effective(&self) -> &Value {
+        &self.effective
+    }
+
+    /// From the weakest to the strongest.
+    pub(crate) fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// What could not be used, for people.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}

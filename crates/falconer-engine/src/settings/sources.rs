@@ -1,0 +1,144 @@
+//! Where settings come from.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::merge::merge;
+use super::read::read_object;
+use super::{Files, Layer, Source, trust};
+use crate::environment::Environment;
+
+/// Files of the administrator.
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+/// Drop-in files beside them that are read.
+const MAX_DROP_INS: usize = 256;
+
+/// The places to read from.
+#[derive(Debug, Clone)]
+pub(crate) struct Sources {
+    pub(crate) managed: PathBuf,
+    /// `~/.claude`, or what `CLAUDE_CONFIG_DIR` says.
+    pub(crate) config_dir: Option<PathBuf>,
+    /// `~/.claude.json`.
+    pub(crate) user_config: Option<PathBuf>,
+    pub(crate) project: PathBuf,
+    /// `--settings`.
+    pub(crate) flag: Option<Value>,
+    pub(crate) enabled: Enabled,
+    pub(crate) trust: Trust,
+}
+
+/// Whether the project's own files may grant permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Trust {
+    Trusted,
+    #[default]
+    Untrusted,
+}
+
+/// `--setting-sources`; managed and given settings are always read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Enabled {
+    pub(crate) user: bool,
+    pub(crate) project: bool,
+    pub(crate) local: bool,
+}
+
+impl Enabled {
+    pub(crate) const ALL: Self = Self {
+        user: true,
+        project: true,
+        local: true,
+    };
+}
+
+impl Sources {
+    pub(crate) fn new(environment: &Environment, project: PathBuf) -> Self {
+        let given = environment.text("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        let home = environment.home();
+        let user_config = given.as_ref().or(home.as_ref());
+        Self {
+            managed: PathBuf::from(MANAGED),
+            user_config: user_config.map(|directory| directory.join(".claude.json")),
+            config_dir: given.or_else(|| home.map(|home| home.join(".claude"))),
+            project,
+            flag: None,
+            enabled: Enabled::ALL,
+            trust: Trust::Untrusted,
+        }
+    }
+
+    /// The files that changes are written to.
+    pub(crate) fn files(&self) -> Files {
+        Files {
+            config_dir: self.config_dir.clone(),
+            project: self.project.clone(),
+        }
+    }
+
+    pub(super) fn layers(&self, warnings: &mut Vec<String>) -> Vec<Layer> {
+        let files = self.files();
+        let mut layers = Vec::new();
+        let mut push = |source, value: Option<Value>| {
+            layers.extend(value.map(|value| Layer { source, value }));
+        };
+        if self.enabled.user {
+            let path = files.user();
+            push(Source::User, path.and_then(|path| load(&path, warnings)));
+        }
+        if self.enabled.project {
+            push(Source::Project, load(&files.project_file(), warnings));
+        }
+        if self.enabled.local {
+            push(Source::Local, load(&files.local(), warnings));
+        }
+        push(Source::Flag, self.flag.clone());
+        push(Source::Managed, self.managed(warnings));
+        if self.trust == Trust::Untrusted {
+            trust::take_back(&mut layers, &self.project, warnings);
+        }
+        layers
+    }
+
+    fn managed(&self, warnings: &mut Vec<String>) -> Option<Value> {
+        let mut merged = load(&self.managed, warnings);
+        for path in drop_ins(&self.managed.with_extension("d")) {
+            let Some(value) = load(&path, warnings) else {
+                continue;
+            };
+            match &mut merged {
+                Some(merged) => merge(merged, &value),
+                None => merged = Some(value),
+            }
+        }
+        merged
+    }
+}
+
+fn drop_ins(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .take(MAX_DROP_INS)
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn load(path: &Path, warnings: &mut Vec<String>) -> Option<Value> {
+    match read_object(path) {
+        Ok(value) => value,
+        Err(error) => {
+            warnings.push(format!(
+                "ignored settings file {}: {error}; repair or remove it",
+                path.display()
+            ));
+            None
+        }
+    }
+}

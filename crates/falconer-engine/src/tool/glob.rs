@@ -1,0 +1,255 @@
+//! `Glob`: files by name, newest first.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use falconer_protocol::Object;
+use futures_util::future::BoxFuture;
+use ignore::WalkState;
+use ignore::overrides::{Override, OverrideBuilder};
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use super::input::{self, Field, Kind};
+use super::interrupt::{self, Interrupt, Stop};
+use super::{Call, Outcome, Target, Tool, place, walk};
+use crate::permission::Hidden;
+use crate::workbench::Workbench;
+
+const MOST: usize = 100;
+const LIMIT: Duration = Duration::from_secs(20);
+
+const FIELDS: &[Field] = &[
+    Field::required(
+        "pattern",
+        Kind::Text,
+        "Pattern for the paths of files, such as `src/**/*.rs`",
+    ),
+    Field::optional(
+        "path",
+        Kind::Text,
+        "Directory to look in; leave it out for the working directory",
+    ),
+];
+
+/// Finds files by name.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Glob;
+
+impl Tool for Glob {
+    fn name(&self) -> &str {
+        "Glob"
+    }
+
+    fn description(&self) -> String {
+        "Finds files by the pattern of their path, the most recently changed first.\n\n\
+         - `*.rs` finds files in all directories below, `src/*.rs` only those in `src`, \
+         `src/**/*.rs` those below `src`; `{a,b}` and `[0-9]` work too.\n\
+         - Hidden and ignored files are included, the inside of `.git` is not.\n\
+         - At most 100 files are shown: narrow the pattern when there are more.\n\
+         - To look into files, use Grep."
+            .to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema(FIELDS)
+    }
+
+    fn check(&self, input: &Object) -> Result<(), String> {
+        input::check(FIELDS, input)?;
+        if input::text(input, "pattern").is_empty() {
+            return Err("The parameter `pattern` must not be empty".to_owned());
+        }
+        Ok(())
+    }
+
+    fn is_read_only(&self, _input: &Object) -> bool {
+        true
+    }
+
+    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
+        Target::Read(Hunt::new(input, workbench).root)
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+        let cancelled = call.cancelled.clone();
+        Box::pin(interrupt::reading(cancelled, move || {
+            find(&call, LIMIT).unwrap_or_else(Outcome::from)
+        }))
+    }
+}
+
+/// Where to look for what.
+#[derive(Debug, PartialEq, Eq)]
+struct Hunt {
+    /// The directory that must exist.
+    base: PathBuf,
+    /// Where the walk begins: `base` and those parts of the pattern that are plain names.
+    root: PathBuf,
+    pattern: String,
+}
+
+impl Hunt {
+    fn new(input: &Object, workbench: &Workbench) -> Self {
+        let base = place::absolute(input::optional_text(input, "path").unwrap_or(""), workbench);
+        let pattern = input::text(input, "pattern");
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        // A name without a directory is looked for at any depth; the others are anchored.
+        let (plain, rest) = plain_directories(pattern);
+        let (root, pattern) = if plain.is_empty() {
+            (base.clone(), pattern.to_owned())
+        } else {
+            (base.join(plain), format!("/{rest}"))
+        };
+        let base = if plain.starts_with('/') {
+            root.clone()
+        } else {
+            base
+        };
+        Self {
+            base,
+            root,
+            pattern,
+        }
+    }
+}
+
+/// Splits off the leading directories without special characters: `src/a/*.rs` → `src/a/`, `*.rs`.
+fn plain_directories(pattern: &str) -> (&str, &str) {
+    let special = pattern
+        .find(['*', '?', '[', '{', '\\', '!'])
+        .unwrap_or(pattern.len());
+    match pattern[..special].rfind('/') {
+        Some(at) => pattern.split_at(at + 1),
+        None => ("", pattern),
+    }
+}
+
+/// A file that was found; the newest is the greatest.
+type Found = (SystemTime, Reverse<PathBuf>);
+
+/// The newest files so far.
+#[derive(Debug, Default)]
+struct Newest {
+    files: BinaryHeap<Reverse<Found>>,
+    total: usize,
+}
+
+impl Newest {
+    fn add(&mut self, file: Found) {
+        self.total += 1;
+        self.files.push(Reverse(file));
+        if self.files.len() > MOST {
+            self.files.pop();
+        }
+    }
+}
+
+fn find(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
+    let began = Instant::now();
+    let cwd = call.workbench.cwd();
+    let hunt = Hunt::new(&call.input, &call.workbench);
+    if !hunt.base.exists() {
+        return Err(Failure::failed(format!(
+            "Directory does not exist: {}. The current working directory is {}.",
+            hunt.base.display(),
+            cwd.display()
+        )));
+    }
+    if !hunt.base.is_dir() {
+        return Err(Failure::failed(format!(
+            "Not a directory: {}",
+            hunt.base.display()
+        )));
+    }
+    let rules = rules(&hunt).map_err(|error| {
+        Failure::failed(format!(
+            "The parameter `pattern` is not a valid pattern: {error}"
+        ))
+    })?;
+    let interrupt = Interrupt::new(call.cancelled.clone(), limit);
+    let hidden = call.workbench.hidden();
+    let newest = search(&hunt.root, rules, hidden, &interrupt);
+    let timed_out = interrupt.stop() == Some(Stop::TimedOut);
+    Ok(show(newest, &cwd, began.elapsed(), timed_out))
+}
+
+fn rules(hunt: &Hunt) -> Result<Override, ignore::Error> {
+    let mut rules = OverrideBuilder::new(&hunt.root);
+    rules.add(&hunt.pattern)?;
+    rules.build()
+}
+
+fn search(root: &Path, rules: Override, hidden: Hidden, interrupt: &Interrupt) -> Newest {
+    let newest = Mutex::new(Newest::default());
+    let mut walk = walk::below(root, hidden);
+    // Only the pattern decides.
+    walk.standard_filters(false).overrides(rules);
+    walk.build_parallel().run(|| {
+        let newest = &newest;
+        Box::new(move |entry| {
+            if interrupt.stop().is_some() {
+                return WalkState::Quit;
+            }
+            // Directories that vanish or cannot be read hold nothing for us.
+            let Ok(entry) = entry else {
+                return WalkState::Continue;
+            };
+            if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                let changed = entry.metadata().ok().and_then(|it| it.modified().ok());
+                let file = (
+                    changed.unwrap_or(SystemTime::UNIX_EPOCH),
+                    Reverse(entry.into_path()),
+                );
+                newest
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .add(file);
+            }
+            WalkState::Continue
+        })
+    });
+    newest.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn show(newest: Newest, cwd: &Path, took: Duration, timed_out: bool) -> Outcome {
+    let total = newest.total;
+    // Ascending order of the reversed: newest first.
+    let files: Vec<String> = newest
+        .files
+        .into_sorted_vec()
+        .iter()
+        .map(|Reverse((_, Reverse(path)))| place::shown(path, cwd))
+        .collect();
+    let truncated = total > files.len();
+    let mut text = if files.is_empty() {
+        "No files found".to_owned()
+    } else {
+        files.join("\n")
+    };
+    if truncated {
+        text.push_str(&format!(
+            "\n\n[The {} newest of {total} files; use a narrower pattern for the others.]",
+            files.len()
+        ));
+    }
+    let mut output = json!({
+        "filenames": files,
+        "durationMs": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "numFiles": files.len(),
+        "truncated": truncated,
+        "totalMatches": total,
+        "countIsComplete": !timed_out,
+    });
+    if timed_out {
+        text.push_str("\n\n[The search took too long and was ended; there may be more.]");
+        output["timedOut"] = json!(true);
+    }
+    Outcome::text(text, output)
+}

@@ -1,0 +1,145 @@
+//! `Grep`: lines by regular expression, with ripgrep's libraries.
+
+mod page;
+mod request;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use falconer_protocol::Object;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::input::{self, Field, Kind};
+use super::interrupt::{self, Interrupt, Stop};
+use super::{Call, Outcome, Target, Tool, place};
+use crate::workbench::Workbench;
+use request::Request;
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+const FIELDS: &[Field] = &[
+    Field::required(
+        "pattern",
+        Kind::Text,
+        "Regular expression to look for in files",
+    ),
+    Field::optional(
+        "path",
+        Kind::Text,
+        "File or directory to search; the working directory unless given",
+    ),
+    Field::optional(
+        "glob",
+        Kind::Text,
+        "Only files whose path matches, such as `*.js` or `*.{ts,tsx}`; `!` excludes",
+    ),
+    Field::optional(
+        "output_mode",
+        Kind::Choice(&["content", "files_with_matches", "count"]),
+        "`content`: the lines; `files_with_matches`: the paths (default); `count`: lines per file",
+    ),
+    Field::optional(
+        "-B",
+        Kind::Count,
+        "Lines to show before each match, in mode `content`",
+    ),
+    Field::optional(
+        "-A",
+        Kind::Count,
+        "Lines to show after each match, in mode `content`",
+    ),
+    Field::optional("-C", Kind::Count, "The same as `context`"),
+    Field::optional(
+        "context",
+        Kind::Count,
+        "Lines to show before and after each match, in mode `content`",
+    ),
+    Field::optional(
+        "-n",
+        Kind::Flag,
+        "Show line numbers in mode `content`; true unless given",
+    ),
+    Field::optional("-i", Kind::Flag, "Do not tell upper case from lower case"),
+    Field::optional(
+        "-o",
+        Kind::Flag,
+        "Show only what matched, each match on a line, in mode `content`",
+    ),
+    Field::optional(
+        "type",
+        Kind::Text,
+        "Only files of this type: rust, py, js, go, java, …",
+    ),
+    Field::optional(
+        "head_limit",
+        Kind::Count,
+        "Show at most so many lines or files; 250 unless given, 0 for all",
+    ),
+    Field::optional(
+        "offset",
+        Kind::Count,
+        "Leave out so many lines or files at the beginning",
+    ),
+    Field::optional(
+        "multiline",
+        Kind::Flag,
+        "Let matches go over several lines, and `.` match the end of a line",
+    ),
+];
+
+/// Searches files.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Grep;
+
+impl Tool for Grep {
+    fn name(&self) -> &str {
+        "Grep"
+    }
+
+    fn description(&self) -> String {
+        "Searches the content of files with a regular expression, in the syntax of ripgrep.\n\n\
+         - Prefer this to `grep` and `rg` in a shell: it is as fast, and its output has limits.\n\
+         - Narrow the search by `path`, `glob` or `type`. Files ignored by git and binary files \
+         are left out.\n\
+         - `output_mode` decides what is shown: paths, lines, or counts.\n\
+         - Braces and other special characters are escaped with a backslash: `fn main\\(\\) \\{`.\n\
+         - A match stays within a line unless `multiline` is set."
+            .to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema(FIELDS)
+    }
+
+    fn check(&self, input: &Object) -> Result<(), String> {
+        input::check(FIELDS, input)
+    }
+
+    fn is_read_only(&self, _input: &Object) -> bool {
+        true
+    }
+
+    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
+        let path = input::optional_text(input, "path").unwrap_or("");
+        Target::Read(place::absolute(path, workbench))
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+        let cancelled = call.cancelled.clone();
+        Box::pin(interrupt::reading(cancelled, move || {
+            grep(&call, LIMIT).unwrap_or_else(Outcome::from)
+        }))
+    }
+}
+
+fn grep(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
+    let request = Request::new(&call.input, &call.workbench).map_err(Failure::failed)?;
+    let interrupt = Interrupt::new(call.cancelled.clone(), limit);
+    let hits = search::search(&request, &interrupt);
+    let timed_out = interrupt.stop() == Some(Stop::TimedOut);
+    Ok(page::show(&request, hits, timed_out))
+}

@@ -1,0 +1,206 @@
+//! A search as it was asked for, checked and made ready.
+
+use std::path::{Path, PathBuf};
+
+use falconer_protocol::Object;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+
+use super::{input, place};
+use crate::permission::Hidden;
+use crate::workbench::Workbench;
+
+const DEFAULT_LIMIT: usize = 250;
+/// "All" has an end as well.
+const MOST: usize = 20_000;
+const MOST_CONTEXT: usize = 1_000;
+
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) cwd: PathBuf,
+    pub(super) root: PathBuf,
+    pub(super) scope: Scope,
+    pub(super) matcher: RegexMatcher,
+    pub(super) globs: Override,
+    pub(super) types: Types,
+    pub(super) mode: Mode,
+    pub(super) lines: Lines,
+    pub(super) multiline: bool,
+    pub(super) limit: usize,
+    pub(super) offset: usize,
+    /// What may not be shown.
+    pub(super) hidden: Hidden,
+}
+
+/// What is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    File,
+    Tree,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Content,
+    Files,
+    Count,
+}
+
+/// How lines are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lines {
+    pub(super) before: usize,
+    pub(super) after: usize,
+    pub(super) numbered: bool,
+    pub(super) only_matching: bool,
+}
+
+impl Lines {
+    pub(super) fn have_context(&self) -> bool {
+        self.before + self.after > 0
+    }
+}
+
+impl Request {
+    /// Reads an input; the text of a failure goes to the model.
+    pub(super) fn new(input: &Object, workbench: &Workbench) -> Result<Self, String> {
+        let cwd = workbench.cwd();
+        let written = input::optional_text(input, "path").unwrap_or("");
+        let root = place::absolute(written, workbench);
+        let metadata = std::fs::metadata(&root).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => format!(
+                "Path does not exist: {}. The current working directory is {}.",
+                root.display(),
+                cwd.display()
+            ),
+            _ => format!("Failed to look at {}: {error}", root.display()),
+        })?;
+        let scope = if metadata.is_dir() {
+            Scope::Tree
+        } else if metadata.is_file() {
+            Scope::File
+        } else {
+            return Err(format!(
+                "{} is not a file that can be searched",
+                root.display()
+            ));
+        };
+        let multiline = input::optional_flag(input, "multiline").unwrap_or_default();
+        let count = |name| input::optional_count(input, name);
+        let limit = size(count("head_limit")).unwrap_or(DEFAULT_LIMIT);
+        Ok(Self {
+            matcher: matcher(input, multiline)?,
+            globs: globs(&root, input::optional_text(input, "glob"))?,
+            types: types(input::optional_text(input, "type"))?,
+            mode: mode(input),
+            lines: lines(input),
+            limit: if limit == 0 { MOST } else { limit.min(MOST) },
+            offset: size(count("offset")).unwrap_or(0),
+            hidden: workbench.hidden(),
+            cwd,
+            root,
+            scope,
+            multiline,
+        })
+    }
+}
+
+fn size(count: Option<u64>) -> Option<usize> {
+    count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+fn mode(input: &Object) -> Mode {
+    match input::optional_text(input, "output_mode") {
+        Some("content") => Mode::Content,
+        Some("count") => Mode::Count,
+        _ => Mode::Files,
+    }
+}
+
+fn lines(input: &Object) -> Lines {
+    let count = |name| size(input::optional_count(input, name));
+    let around = count("context").or(count("-C")).unwrap_or(0);
+    Lines {
+        before: count("-B").unwrap_or(around).min(MOST_CONTEXT),
+        after: count("-A").unwrap_or(around).min(MOST_CONTEXT),
+        numbered: input::optional_flag(input, "-n").unwrap_or(true),
+        only_matching: input::optional_flag(input, "-o").unwrap_or_default(),
+    }
+}
+
+fn matcher(input: &Object, multiline: bool) -> Result<RegexMatcher, String> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .case_insensitive(input::optional_flag(input, "-i").unwrap_or_default())
+        .dot_matches_new_line(multiline);
+    if !multiline {
+        builder.line_terminator(Some(b'\n'));
+    }
+    builder
+        .build(input::text(input, "pattern"))
+        .map_err(|error| {
+            let hint = match error.kind() {
+                grep_regex::ErrorKind::NotAllowed(_) => "\nSet `multiline` to search across lines.",
+                _ => "",
+            };
+            format!("The parameter `pattern` is not a valid regular expression: {error}{hint}")
+        })
+}
+
+fn types(name: Option<&str>) -> Result<Types, String> {
+    let mut types = TypesBuilder::new();
+    if let Some(name) = name {
+        types.add_defaults().select(name);
+    }
+    types
+        .build()
+        .map_err(|error| format!("The parameter `type` is not known: {error}"))
+}
+
+fn globs(root: &Path, written: Option<&str>) -> Result<Override, String> {
+    let invalid = |error| format!("The parameter `glob` is not a valid pattern: {error}");
+    let mut globs = OverrideBuilder::new(root);
+    for glob in separate(written.unwrap_or("")) {
+        globs.add(&glob).map_err(invalid)?;
+    }
+    globs.build().map_err(invalid)
+}
+
+/// Several patterns may be written in one text, with commas or spaces between them.
+fn separate(written: &str) -> Vec<String> {
+    let mut globs = vec![String::new()];
+    let mut depth = 0_usize;
+    for letter in written.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let ends = depth == 0 && (letter == ',' || letter.is_whitespace());
+        match globs.last_mut() {
+            Some(glob) if !ends => glob.push(letter),
+            _ => globs.push(String::new()),
+        }
+    }
+    globs.retain(|glob| !glob.is_empty());
+    globs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::separate;
+
+    #[test]
+    fn patterns_are_separated_outside_of_braces() {
+        let check = |written, expect: &[&str]| assert_eq!(separate(written), expect, "{written}");
+        check("", &[]);
+        check("*.rs", &["*.rs"]);
+        check("*.{ts,tsx}", &["*.{ts,tsx}"]);
+        check("*.log, *.txt  !a", &["*.log", "*.txt", "!a"]);
+        check("{a,b", &["{a,b"]);
+        check("a},b", &["a}", "b"]);
+    }
+}

@@ -1,0 +1,340 @@
+//! `NotebookEdit`: replaces, inserts or deletes one cell of a Jupyter notebook.
+
+use falconer_protocol::Object;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use super::file_memory::Extent;
+use super::input::{self, Field, Kind};
+use super::read::notebook;
+use super::replace::Before;
+use super::write::{self, Change};
+use super::{Call, Outcome, Target, Tool, place};
+use crate::workbench::Workbench;
+
+const FIELDS: &[Field] = &[
+    Field::required(
+        "notebook_path",
+        Kind::Text,
+        "Absolute path of the .ipynb file",
+    ),
+    Field::optional(
+        "cell_id",
+        Kind::Text,
+        "Id of the cell. A new cell comes after it, or first when no id is given",
+    ),
+    Field::required("new_source", Kind::Text, "The new text of the cell"),
+    Field::optional(
+        "cell_type",
+        Kind::Choice(&["code", "markdown"]),
+        "Type of the cell; required for a new one, otherwise it stays as it is",
+    ),
+    Field::optional(
+        "edit_mode",
+        Kind::Choice(&["replace", "insert", "delete"]),
+        "What to do with the cell; replace unless given",
+    ),
+];
+
+/// Changes a cell of a notebook.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct NotebookEdit;
+
+impl Tool for NotebookEdit {
+    fn name(&self) -> &str {
+        "NotebookEdit"
+    }
+
+    fn description(&self) -> String {
+        "Changes one cell of a Jupyter notebook: replaces its text, inserts a new cell after it, \
+         or deletes it. Read the notebook first; the ids of its cells are shown there."
+            .to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        input::schema(FIELDS)
+    }
+
+    fn check(&self, input: &Object) -> Result<(), String> {
+        input::check(FIELDS, input)?;
+        let mode = input::optional_text(input, "edit_mode").unwrap_or("replace");
+        let missing = match mode {
+            "insert" => ("cell_type", "for a new cell"),
+            _ => ("cell_id", "to replace or delete a cell"),
+        };
+        if input::optional_text(input, missing.0).is_none() {
+            return Err(format!(
+                "The parameter `{}` is required {}",
+                missing.0, missing.1
+            ));
+        }
+        if !input::text(input, "notebook_path").ends_with(".ipynb") {
+            return Err(
+                "The parameter `notebook_path` must name a .ipynb file; use Edit for others"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn is_read_only(&self, _input: &Object) -> bool {
+        false
+    }
+
+    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
+        Target::Write(place::absolute(
+            input::text(input, "notebook_path"),
+            workbench,
+        ))
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(async move { write::carry_out(call, plan).await })
+    }
+}
+
+fn plan(call: &Call) -> Result<Change, Failure> {
+    let written = input::text(&call.input, "notebook_path");
+    let path = place::absolute(written, &call.workbench);
+    let Some(existing) = write::existing(&path, &call.workbench)? else {
+        let cwd = call.workbench.cwd();
+        return Err(Failure::refused(place::missing(&path, &cwd)));
+    };
+    if !call.workbench.files.has_read(&path) {
+        return Err(write::unread(&path));
+    }
+    let original = existing.text.text.as_str();
+    let mut document: Value = serde_json::from_str(original)
+        .map_err(|error| Failure::refused(format!("{written} is not a valid notebook: {error}")))?;
+    let language = notebook::language(&document);
+    let edited = edit(&mut document, &call.input).map_err(Failure::refused)?;
+    let updated = pretty(&document, original.ends_with('\n'));
+    let mut output = json!({ "new_source": input::text(&call.input, "new_source") });
+    if let Some(old) = edited.old_source {
+        output["old_source"] = json!(old);
+    }
+    let rest = json!({
+        "cell_type": edited.cell_type,
+        "language": language,
+        "edit_mode": edited.mode,
+        "cell_id": edited.cell_id,
+        "error": "",
+        "notebook_path": written,
+        "original_file": original,
+        "updated_file": updated,
+    });
+    if let (Value::Object(output), Value::Object(rest)) = (&mut output, rest) {
+        output.extend(rest);
+    }
+    Ok(Change {
+        path,
+        before: Before::File(existing.stamp),
+        bytes: existing.text.encode(&updated),
+        extent: Extent::Whole,
+        done: Outcome::text(format!("{} cell {}.", edited.verb, edited.cell_id), output),
+    })
+}
+
+struct Edited {
+    verb: &'static str,
+    mode: &'static str,
+    cell_id: String,
+    cell_type: String,
+    old_source: Option<String>,
+}
+
+fn edit(document: &mut Value, input: &Object) -> Result<Edited, String> {
+    let has_ids = has_ids(document);
+    let source = input::text(input, "new_source");
+    let wanted = input::optional_text(input, "cell_id");
+    let cell_type = input::optional_text(input, "cell_type");
+    let Some(cells) = document["cells"].as_array_mut() else {
+        return Err("The notebook has no list of cells.".to_owned());
+    };
+    let at = wanted.map(|wanted| position(cells, wanted)).transpose()?;
+    match (input::optional_text(input, "edit_mode"), at) {
+        (Some("insert"), at) => {
+            let at = at.map_or(0, |at| at + 1);
+            Ok(insert(
+                cells,
+                at,
+                cell_type.unwrap_or("code"),
+                source,
+                has_ids,
+            ))
+        }
+        (Some("delete"), Some(at)) => {
+            let cell = cells.remove(at);
+            Ok(Edited {
+                verb: "Deleted",
+                mode: "delete",
+                cell_id: notebook::cell_id(at, &cell),
+                cell_type: cell["cell_type"].as_str().unwrap_or("code").to_owned(),
+                old_source: Some(notebook::joined(&cell["source"])),
+            })
+        }
+        (_, Some(at)) => Ok(replace(&mut cells[at], at, cell_type, source)),
+        (_, None) => Err("No cell was named: give its `cell_id`.".to_owned()),
+    }
+}
+
+fn position(cells: &[Value], wanted: &str) -> Result<usize, String> {
+    let named = cells.iter().position(|cell| cell["id"] == wanted);
+    let numbered = || {
+        let number: usize = wanted.strip_prefix("cell-")?.parse().ok()?;
+        (number < cells.len()).then_some(number)
+    };
+    named
+        .or_else(numbered)
+        .ok_or_else(|| format!("There is no cell with the id {wanted:?} in the notebook."))
+}
+
+fn insert(cells: &mut Vec<Value>, at: usize, kind: &str, source: &str, has_ids: bool) -> Edited {
+    let mut id = uuid::Uuid::new_v4().simple().to_string();
+    id.truncate(8);
+    let mut cell = json!({ "cell_type": kind });
+    if has_ids {
+        cell["id"] = json!(id);
+    } else {
+        id = format!("cell-{at}");
+    }
+    cell["source"] = json!(source);
+    cell["metadata"] = json!({});
+    if kind == "code" {
+        cell["execution_count"] = Value::Null;
+        cell["outputs"] = json!([]);
+    }
+    cells.insert(at, cell);
+    Edited {
+        verb: "Inserted",
+        mode: "insert",
+        cell_id: id,
+        cell_type: kind.to_owned(),
+        old_source: None,
+    }
+}
+
+fn replace(cell: &mut Value, at: usize, kind: Option<&str>, source: &str) -> Edited {
+    let old = notebook::joined(&cell["source"]);
+    let kind = kind
+        .or(cell["cell_type"].as_str())
+        .unwrap_or("code")
+        .to_owned();
+    if let Some(cell) = cell.as_object_mut() {
+        cell.insert("source".to_owned(), json!(source));
+        cell.insert("cell_type".to_owned(), json!(kind));
+        // What the old text printed is not what the new one would print.
+        if kind == "code" {
+            cell.insert("execution_count".to_owned(), Value::Null);
+            cell.insert("outputs".to_owned(), json!([]));
+        } else {
+            cell.shift_remove("execution_count");
+            cell.shift_remove("outputs");
+        }
+    }
+    Edited {
+        verb: "Updated",
+        mode: "replace",
+        cell_id: notebook::cell_id(at, cell),
+        cell_type: kind,
+        old_source: Some(old),
+    }
+}
+
+/// Cells have ids since format 4.5.
+fn has_ids(document: &Value) -> bool {
+    let part = |name: &str| document[name].as_u64().unwrap_or_default();
+    (part("nbformat"), part("nbformat_minor")) >= (4, 5)
+}
+
+/// One space of indentation, as Jupyter writes it.
+fn pretty(document: &Value, ends_with_newline: bool) -> String {
+    let mut bytes = Vec::new();
+    let style = serde_json::ser::PrettyFormatter::with_indent(b" ");
+    let mut writer = serde_json::Serializer::with_formatter(&mut bytes, style);
+    // Writing a value into memory cannot fail.
+    let _ = document.serialize(&mut writer);
+    if ends_with_newline {
+        bytes.push(b'\n');
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::read::Read;
+    use crate::tool::testing;
+
+    const NOTEBOOK: &str = r##"{"cells":[{"cell_type":"code","id":"c1","metadata":{},"execution_count":1,"source":["print(1)\n","x=2"],"outputs":[{"output_type":"stream","name":"stdout","text":["1\n"]}]},{"cell_type":"markdown","id":"m1","metadata":{},"source":"# hi"}],"metadata":{"language_info":{"name":"python"}},"nbformat":4,"nbformat_minor":5}"##;
+
+    fn cells(text: &str) -> Vec<(String, String)> {
+        let document: Value = serde_json::from_str(text).unwrap();
+        let cells = document["cells"].as_array().unwrap();
+        cells
+            .iter()
+            .map(|cell| {
+                (
+                    cell["cell_type"].as_str().unwrap().to_owned(),
+                    notebook::joined(&cell["source"]),
+                )
+            })
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn cells_are_replaced_inserted_and_deleted() {
+        let bench = testing::Bench::new();
+        let path = bench.write("nb.ipynb", NOTEBOOK);
+        let unread = bench
+            .run(
+                &NotebookEdit,
+                json!({"notebook_path": path, "cell_id": "c1", "new_source": "y"}),
+            )
+            .await;
+        assert!(
+            testing::text(&unread).contains("has not been read"),
+            "{unread:?}"
+        );
+
+        bench.run(&Read, json!({"file_path": path})).await;
+        let replaced = bench
+            .run(
+                &NotebookEdit,
+                json!({"notebook_path": path, "cell_id": "c1", "new_source": "y=3"}),
+            )
+            .await;
+        let output = replaced.output.unwrap();
+        assert_eq!(output["old_source"], "print(1)\nx=2");
+        assert_eq!(output["language"], "python");
+        let inserted = bench
+            .run(&NotebookEdit, json!({"notebook_path": path, "cell_id": "m1", "new_source": "n", "cell_type": "code", "edit_mode": "insert"}))
+            .await;
+        assert_eq!(
+            inserted.output.unwrap()["cell_id"].as_str().unwrap().len(),
+            8
+        );
+        bench
+            .run(&NotebookEdit, json!({"notebook_path": path, "cell_id": "c1", "new_source": "", "edit_mode": "delete"}))
+            .await;
+        let expect = [("markdown", "# hi"), ("code", "n")];
+        assert_eq!(
+            cells(&bench.text("nb.ipynb")),
+            expect.map(|(a, b)| (a.into(), b.into()))
+        );
+        let gone = bench
+            .run(
+                &NotebookEdit,
+                json!({"notebook_path": path, "cell_id": "c1", "new_source": ""}),
+            )
+            .await;
+        assert!(testing::text(&gone).contains("\"c1\""), "{gone:?}");
+        assert!(
+            bench
+                .text("nb.ipynb")
+                .starts_with("{\n \"cells\": [\n  {\n   \"cell_type\"")
+        );
+    }
+}

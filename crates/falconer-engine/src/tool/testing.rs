@@ -1,0 +1,81 @@
+//! A scratch project for tests of tools.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use falconer_protocol::{MessageUuid, ToolUseId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Call, Outcome, Tool};
+use crate::workbench::Workbench;
+
+pub(crate) struct Bench {
+    pub(crate) directory: tempfile::TempDir,
+    pub(crate) workbench: Arc<Workbench>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let workbench = Arc::new(Workbench::for_tests(directory.path()));
+        Self {
+            directory,
+            workbench,
+        }
+    }
+
+    pub(crate) fn strict() -> Self {
+        let mut bench = Self::new();
+        let workbench = Arc::get_mut(&mut bench.workbench).unwrap();
+        workbench.limits.strict_reads = true;
+        bench
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Writes a file of the project, with its directories.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn call(&self, input: Value) -> Call {
+        let Value::Object(input) = input else {
+            panic!("inputs are objects");
+        };
+        Call {
+            id: ToolUseId::from("toolu_1"),
+            input,
+            prompt: MessageUuid::from("prompt"),
+            workbench: Arc::clone(&self.workbench),
+            cancelled: CancellationToken::new(),
+        }
+    }
+
+    /// Checks the input and runs the call, as the loop does.
+    pub(crate) async fn run(&self, tool: &dyn Tool, input: Value) -> Outcome {
+        let call = self.call(input);
+        match tool.check(&call.input) {
+            Ok(()) => tool.run(call).await,
+            Err(text) => Outcome::refused(text),
+        }
+    }
+}
+
+/// What the model sees, when it is one text.
+pub(crate) fn text(outcome: &Outcome) -> &str {
+    outcome.content.as_str().unwrap_or_default()
+}

@@ -1,0 +1,359 @@
+//! The entries this engine writes, in the CLI's field names and field order.
+
+use falconer_protocol::{MessageUuid, Object};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::cost::CostState;
+
+/// One line of a transcript, before it gets its place.
+#[derive(Debug, Clone)]
+pub(crate) enum Entry {
+    /// Part of the conversation: has an id and a parent.
+    Chained(Chained),
+    /// About the session.
+    Loose(Loose),
+}
+
+/// An entry of the conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct Chained {
+    pub(super) uuid: MessageUuid,
+    pub(super) parent: Parent,
+    /// What stands before the id and the time, and what after them.
+    pub(super) head: Object,
+    pub(super) tail: Object,
+    pub(super) is_prompt: bool,
+}
+
+/// What an entry follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// The entry before it.
+    Leaf,
+    /// A certain entry: the result of a tool call follows its call.
+    Of(MessageUuid),
+    /// Nothing: the conversation begins anew; the entry before it is only mentioned.
+    Nothing,
+}
+
+/// An entry about the session.
+#[derive(Debug, Clone)]
+pub(crate) enum Loose {
+    Enqueue(Value),
+    Dequeue,
+    /// A queued prompt was taken into the running turn, or was taken back.
+    Unqueue {
+        content: Value,
+        reason: &'static str,
+    },
+    LastPrompt(String),
+    CustomTitle(String),
+    AiTitle(String),
+    Tag(String),
+    ToolsUsed(Vec<String>),
+    Cost(Box<CostState>),
+}
+
+/// A message of the user, or one that stands in the user's place.
+#[derive(Debug, Clone)]
+pub(crate) struct Prompt {
+    pub(crate) uuid: MessageUuid,
+    /// The API message: `role` and `content`.
+    pub(crate) message: Value,
+    /// All entries of a turn have the same.
+    pub(crate) prompt_id: String,
+    pub(crate) permission_mode: String,
+    /// For the model, not written by a person.
+    pub(crate) is_meta: bool,
+}
+
+/// One finished block of a response.
+#[derive(Debug, Clone)]
+pub(crate) struct AssistantBlock {
+    pub(crate) uuid: MessageUuid,
+    /// The API message with this block as its only content.
+    pub(crate) message: Value,
+    pub(crate) block_index: Option<u64>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) requested_model: Option<String>,
+    /// The kind of API failure this message tells the user about; it is no answer of the model.
+    pub(crate) api_error: Option<String>,
+}
+
+/// What a tool call came to.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolResult {
+    pub(crate) uuid: MessageUuid,
+    /// The API message with one `tool_result`.
+    pub(crate) message: Value,
+    pub(crate) prompt_id: String,
+    /// The entry of the call.
+    pub(crate) call: MessageUuid,
+    /// The tool's structured output.
+    pub(crate) output: Option<Value>,
+    pub(crate) permission: Option<PermissionDecision>,
+}
+
+/// Why a call was permitted or not.
+#[derive(Debug, Clone)]
+pub(crate) struct PermissionDecision {
+    /// `accept` or `reject`.
+    pub(crate) decision: String,
+    pub(crate) source: String,
+    pub(crate) reason_type: Option<String>,
+}
+
+/// Something that came to the conversation from elsewhere.
+#[derive(Debug, Clone)]
+pub(crate) enum Attachment {
+    /// A prompt that was taken into a running turn. The id is the host's.
+    QueuedPrompt { uuid: MessageUuid, content: Value },
+    /// What hooks want the model to know.
+    HookContext {
+        event: String,
+        contexts: Vec<String>,
+    },
+}
+
+/// Where a conversation was replaced by its summary.
+#[derive(Debug, Clone)]
+pub(crate) struct Compaction {
+    pub(crate) uuid: MessageUuid,
+    /// `manual` or `auto`.
+    pub(crate) trigger: String,
+    pub(crate) tokens_before: u64,
+}
+
+impl Entry {
+    pub(crate) fn prompt(prompt: Prompt) -> Self {
+        let mut head = user(&prompt.prompt_id, prompt.message);
+        if prompt.is_meta {
+            head.insert("isMeta".to_owned(), json!(true));
+        }
+        let tail = object(json!({
+            "permissionMode": prompt.permission_mode, "promptSource": "sdk",
+        }));
+        Self::Chained(Chained {
+            is_prompt: true,
+            ..Chained::new(prompt.uuid, head, tail)
+        })
+    }
+
+    pub(crate) fn assistant(block: AssistantBlock) -> Self {
+        let mut head = Map::new();
+        head.insert("message".to_owned(), block.message);
+        insert_some(&mut head, "apiBlockIndex", block.block_index);
+        insert_some(&mut head, "requestId", block.request_id);
+        insert_some(&mut head, "requestedModel", block.requested_model);
+        head.insert("type".to_owned(), json!("assistant"));
+        let tail = match block.api_error {
+            None => object(json!({ "madeBy": "model" })),
+            Some(error) => object(json!({ "error": error, "isApiErrorMessage": true })),
+        };
+        Self::Chained(Chained::new(block.uuid, head, tail))
+    }
+
+    pub(crate) fn tool_result(result: ToolResult) -> Self {
+        let head = user(&result.prompt_id, result.message);
+        let mut tail = Map::new();
+        insert_some(&mut tail, "toolUseResult", result.output);
+        tail.insert("sourceToolAssistantUUID".to_owned(), json!(result.call));
+        if let Some(permission) = result.permission {
+            let mut decision = object(json!({
+                "decision": permission.decision, "source": permission.source,
+            }));
+            insert_some(&mut decision, "reasonType", permission.reason_type);
+            tail.insert("permissionDecision".to_owned(), Value::Object(decision));
+        }
+        Self::Chained(Chained {
+            parent: Parent::Of(result.call),
+            ..Chained::new(result.uuid, head, tail)
+        })
+    }
+
+    pub(crate) fn attachment(attachment: Attachment) -> Self {
+        let attachment = match attachment {
+            Attachment::QueuedPrompt { uuid, content } => json!({
+                "type": "queued_command", "prompt": content, "source_uuid": uuid,
+                "commandMode": "prompt",
+            }),
+            Attachment::HookContext { event, contexts } => json!({
+                "type": "hook_additional_context", "content": contexts, "hookEvent": event,
+            }),
+        };
+        let head = object(json!({ "attachment": attachment, "type": "attachment" }));
+        Self::Chained(Chained::new(new_uuid(), head, Map::new()))
+    }
+
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "written with compaction and titles, which come later; sessions that have them are read"
+        )
+    )]
+    /// A note for readers of the transcript, which the model does not see.
+    pub(crate) fn system(subtype: &str, content: &str, level: &str) -> Self {
+        let head = object(json!({
+            "type": "system", "subtype": subtype, "content": content, "isMeta": false,
+        }));
+        let tail = object(json!({ "level": level }));
+        Self::Chained(Chained::new(new_uuid(), head, tail))
+    }
+
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "written with compaction and titles, which come later; sessions that have them are read"
+        )
+    )]
+    /// The conversation begins anew here; [`Entry::summary`] follows.
+    pub(crate) fn compact_boundary(compaction: Compaction) -> Self {
+        let head = object(json!({
+            "type": "system", "subtype": "compact_boundary",
+            "content": "Conversation compacted", "isMeta": false,
+        }));
+        let tail = object(json!({
+            "level": "info",
+            "compactMetadata": {
+                "trigger": compaction.trigger, "preTokens": compaction.tokens_before,
+            },
+        }));
+        Self::Chained(Chained {
+            parent: Parent::Nothing,
+            ..Chained::new(compaction.uuid, head, tail)
+        })
+    }
+
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "written with compaction and titles, which come later; sessions that have them are read"
+        )
+    )]
+    /// What stands for the conversation before a boundary.
+    pub(crate) fn summary(uuid: MessageUuid, message: Value, prompt_id: &str) -> Self {
+        let mut head = user(prompt_id, message);
+        head.insert("isVisibleInTranscriptOnly".to_owned(), json!(true));
+        head.insert("isCompactSummary".to_owned(), json!(true));
+        Self::Chained(Chained::new(uuid, head, Map::new()))
+    }
+
+    pub(crate) fn enqueue(content: Value) -> Self {
+        Self::Loose(Loose::Enqueue(content))
+    }
+
+    pub(crate) fn dequeue() -> Self {
+        Self::Loose(Loose::Dequeue)
+    }
+
+    /// A queued prompt that became part of the running turn.
+    pub(crate) fn absorbed(content: Value) -> Self {
+        let reason = "absorbed_mid_turn";
+        Self::Loose(Loose::Unqueue { content, reason })
+    }
+
+    /// A queued prompt that the host took back.
+    pub(crate) fn cancelled(content: Value) -> Self {
+        let reason = "cancelled";
+        Self::Loose(Loose::Unqueue { content, reason })
+    }
+
+    /// The newest prompt, for lists of sessions; names the end of the conversation.
+    pub(crate) fn last_prompt(prompt: &str) -> Self {
+        Self::Loose(Loose::LastPrompt(one_line(prompt)))
+    }
+
+    /// A title that a person gave.
+    pub(crate) fn custom_title(title: &str) -> Self {
+        Self::Loose(Loose::CustomTitle(title.trim().to_owned()))
+    }
+
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "written with compaction and titles, which come later; sessions that have them are read"
+        )
+    )]
+    /// A title that a model gave.
+    pub(crate) fn ai_title(title: &str) -> Self {
+        Self::Loose(Loose::AiTitle(title.trim().to_owned()))
+    }
+
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "written with compaction and titles, which come later; sessions that have them are read"
+        )
+    )]
+    pub(crate) fn tag(tag: &str) -> Self {
+        Self::Loose(Loose::Tag(tag.trim().to_owned()))
+    }
+
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "written with compaction and titles, which come later; sessions that have them are read"
+        )
+    )]
+    pub(crate) fn tools_used(tools: impl IntoIterator<Item = String>) -> Self {
+        Self::Loose(Loose::ToolsUsed(tools.into_iter().collect()))
+    }
+
+    pub(crate) fn cost_state(cost: CostState) -> Self {
+        Self::Loose(Loose::Cost(Box::new(cost)))
+    }
+}
+
+impl Chained {
+    fn new(uuid: MessageUuid, head: Object, tail: Object) -> Self {
+        Self {
+            uuid,
+            parent: Parent::Leaf,
+            head,
+            tail,
+            is_prompt: false,
+        }
+    }
+}
+
+pub(super) fn new_uuid() -> MessageUuid {
+    MessageUuid::new(Uuid::new_v4().to_string())
+}
+
+/// At most two hundred characters without line breaks: lists show no more.
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let flat = text.replace(['\n', '\r'], " ");
+    let flat = flat.trim();
+    match flat.char_indices().nth(LONGEST) {
+        None => flat.to_owned(),
+        Some((end, _)) => format!("{}…", flat[..end].trim_end()),
+    }
+}
+
+/// The first fields of a message in the user's place. Moves the message: it may be large.
+fn user(prompt_id: &str, message: Value) -> Object {
+    let mut head = object(json!({ "promptId": prompt_id, "type": "user" }));
+    head.insert("message".to_owned(), message);
+    head
+}
+
+fn object(value: Value) -> Object {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn insert_some(fields: &mut Object, name: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        fields.insert(name.to_owned(), value.into());
+    }
+}

@@ -1,0 +1,463 @@
+//! One tool call from its block to its result: hooks, permission, the tool, hooks.
+//!
+//! Every call gets a result, whatever happens; a failure is an answer for the model.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use falconer_protocol::hook::{HookEvent, HookPermissionDecision};
+use falconer_protocol::{MessageUuid, Object, ToolUseId};
+use serde_json::{Value, json};
+
+use super::interrupt::Interrupt;
+use super::permit::{self, Permit};
+use super::schedule::Company;
+use crate::frame::lifecycle;
+use crate::frame::user::{Decision, ResultMeta};
+use crate::hook::{Fired, NoVerdict};
+use crate::session::core::Core;
+use crate::tool::{Call, Effect, Outcome, Tool};
+use crate::turn::hooks::Base;
+
+/// How often a running tool is reported.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// How long a tool may take to end after it was told to.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub(crate) const REJECTED: &str = "The user does not want this tool call. It was rejected and did \
+     not run; nothing was changed. Stop, and wait for what the user says next.";
+pub(crate) const STOPPED: &str = "The user interrupted this tool call while it was running. It \
+     may have changed something already. Stop, and wait for what the user says next.";
+const NOT_NOW: &str = "The host closed its input before its hook answered, so this tool call did \
+     not run. Stop, and wait for what the user says next.";
+
+/// What calls of one turn share.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) core: Arc<Core>,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) prompt_id: String,
+    pub(crate) prompt: MessageUuid,
+}
+
+impl Context {
+    fn call(&self, wanted: &Wanted) -> Call {
+        Call {
+            id: wanted.id.clone(),
+            input: wanted.input.clone(),
+            prompt: self.prompt.clone(),
+            workbench: Arc::clone(&self.core.workbench),
+            cancelled: self.interrupt.token().child_token(),
+        }
+    }
+}
+
+/// A call as the model wrote it.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) id: ToolUseId,
+    pub(crate) name: String,
+    pub(crate) input: Object,
+    /// Why the input cannot be read.
+    pub(crate) malformed: Option<String>,
+    /// The line that showed it.
+    pub(crate) line: MessageUuid,
+    pub(crate) tool: Option<Arc<dyn Tool>>,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) wanted: Wanted,
+    pub(crate) outcome: Outcome,
+    pub(crate) meta: ResultMeta,
+    /// It goes into `permission_denials`.
+    pub(crate) denied: bool,
+    /// Texts of hooks for the model.
+    pub(crate) contexts: Vec<String>,
+    pub(crate) fate: Fate,
+}
+
+/// What a call means for the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    GoOn,
+    /// A hook wants the turn to end after this call.
+    HookStopped,
+    /// A hook put the call off: it has no result.
+    Deferred,
+    /// The turn was interrupted.
+    Interrupted,
+}
+
+impl Wanted {
+    /// Whether it may run beside others.
+    pub(crate) fn company(&self) -> Company {
+        match &self.tool {
+            Some(tool) if !tool.is_read_only(&self.input) => Company::Alone,
+            _ => Company::Shared,
+        }
+    }
+
+    /// A call that never started because the turn was interrupted.
+    pub(crate) fn rejected(self) -> Done {
+        Done::rejected(self, REJECTED)
+    }
+}
+
+impl Done {
+    fn plain(wanted: Wanted, outcome: Outcome) -> Self {
+        Self {
+            wanted,
+            outcome,
+            meta: ResultMeta::default(),
+            denied: false,
+            contexts: Vec::new(),
+            fate: Fate::GoOn,
+        }
+    }
+
+    /// An error of the call itself, marked so that the model tells it from output.
+    fn misuse(wanted: Wanted, text: &str) -> Self {
+        let mut outcome = Outcome::error(text);
+        outcome.content = json!(format!("<tool_use_error>{text}</tool_use_error>"));
+        let text = text.strip_prefix("Error: ").unwrap_or(text);
+        outcome.output = Some(json!(format!("Error: {text}")));
+        Self::plain(wanted, outcome)
+    }
+
+    fn rejected(wanted: Wanted, text: &str) -> Self {
+        let mut outcome = Outcome::error(text);
+        outcome.output = Some(json!("User rejected tool use"));
+        Self {
+            meta: ResultMeta {
+                non_execution: Some("user-rejected"),
+                decision: None,
+            },
+            fate: Fate::Interrupted,
+            ..Self::plain(wanted, outcome)
+        }
+    }
+
+    fn denied(wanted: Wanted, text: String, meta: ResultMeta) -> Self {
+        Self {
+            meta,
+            denied: true,
+            ..Self::plain(wanted, Outcome::error(text))
+        }
+    }
+}
+
+/// Takes a call to its result.
+pub(crate) async fn perform(context: Context, mut wanted: Wanted) -> Done {
+    let Some(tool) = wanted.tool.clone() else {
+        let text = no_such_tool(&context.core, &wanted.name);
+        return Done::misuse(wanted, &text);
+    };
+    if let Err(text) = check(tool.as_ref(), &wanted) {
+        return Done::misuse(wanted, &text);
+    }
+    if let Err(text) = foresee(&context, tool.as_ref(), &wanted).await {
+        return Done::misuse(wanted, &text);
+    }
+    let hooked = match ask_pre_hooks(&context, tool.as_ref(), &mut wanted).await {
+        Ok(hooked) => hooked,
+        Err(refusal) => return refusal.into_done(wanted),
+    };
+    let fate = if hooked.stop {
+        Fate::HookStopped
+    } else {
+        Fate::GoOn
+    };
+    let permit = permit::decide(&context, tool.as_ref(), &wanted, hooked.decision).await;
+    let mut done = match permit {
+        Permit::Granted { input, decision } => {
+            wanted.input = input.unwrap_or(wanted.input);
+            run(&context, tool.as_ref(), wanted, decision).await
+        }
+        Permit::Misused(text) => Done {
+            meta: ResultMeta {
+                non_execution: None,
+                decision: Some(Decision {
+                    accepted: false,
+                    source: "permission_updated_input_invalid",
+                    reason_type: None,
+                }),
+            },
+            ..Done::misuse(wanted, &text)
+        },
+        Permit::Denied { text, meta } => deny(&context, wanted, text, meta).await,
+        Permit::Interrupted { counted } => Done {
+            denied: counted,
+            ..Done::rejected(wanted, REJECTED)
+        },
+    };
+    done.contexts.splice(0..0, hooked.contexts);
+    if done.fate == Fate::GoOn {
+        done.fate = fate;
+    }
+    done
+}
+
+fn no_such_tool(core: &Core, name: &str) -> String {
+    let known = crate::tool::registry::is_known(name) || core.is_removed(name);
+    if known {
+        format!("Error: No such tool available: {name}. {name} is switched off in this session.")
+    } else {
+        format!("Error: No such tool available: {name}")
+    }
+}
+
+fn check(tool: &dyn Tool, wanted: &Wanted) -> Result<(), String> {
+    if let Some(why) = &wanted.malformed {
+        return Err(format!("InputValidationError: {why}"));
+    }
+    tool.check(&wanted.input)
+        .map_err(|why| format!("InputValidationError: {} failed: {why}", wanted.name))
+}
+
+/// Looks whether the call can work, if looking is allowed.
+async fn foresee(context: &Context, tool: &dyn Tool, wanted: &Wanted) -> Result<(), String> {
+    let Some(foresight) = tool.foresight() else {
+        return Ok(());
+    };
+    let workbench = &context.core.workbench;
+    if !permit::may_look(context, &tool.target(&wanted.input, workbench)) {
+        return Ok(());
+    }
+    let call = context.call(wanted);
+    let foreseen = tokio::task::spawn_blocking(move || foresight(&call)).await;
+    foreseen.unwrap_or(Ok(()))
+}
+
+/// What hooks said before the call.
+#[derive(Debug, Default)]
+struct Hooked {
+    decision: Option<crate::hook::Decision>,
+    contexts: Vec<String>,
+    stop: bool,
+}
+
+/// Why hooks end a call.
+enum Refusal {
+    Interrupted,
+    HostClosed,
+    TimedOut,
+    Denied(String),
+    Deferred,
+    BadInput(String),
+}
+
+impl Refusal {
+    fn into_done(self, wanted: Wanted) -> Done {
+        match self {
+            Self::Interrupted => Done::rejected(wanted, REJECTED),
+            Self::HostClosed => {
+                let mut done = Done::plain(wanted, Outcome::error(NOT_NOW));
+                done.outcome.output = Some(json!(NOT_NOW));
+                done.meta.non_execution = Some("cancelled");
+                done
+            }
+            Self::TimedOut => Done::plain(
+                wanted,
+                Outcome::error(
+                    "PreToolUse hook did not answer within its time limit, so the tool call was \
+                     not executed. The host may be out of reach.",
+                ),
+            ),
+            Self::Denied(text) => Done::denied(wanted, text, by_hook(false)),
+            Self::Deferred => Done {
+                fate: Fate::Deferred,
+                ..Done::plain(wanted, Outcome::error("put off by a hook"))
+            },
+            Self::BadInput(text) => Done::misuse(wanted, &text),
+        }
+    }
+}
+
+/// The decision of a hook, for the meta of a result.
+pub(crate) fn by_hook(accepted: bool) -> ResultMeta {
+    ResultMeta {
+        non_execution: (!accepted).then_some("permission-rule"),
+        decision: Some(Decision {
+            accepted,
+            source: "hook",
+            reason_type: Some("hook".to_owned()),
+        }),
+    }
+}
+
+async fn ask_pre_hooks(
+    context: &Context,
+    tool: &dyn Tool,
+    wanted: &mut Wanted,
+) -> Result<Hooked, Refusal> {
+    let hooks = &context.core.hooks;
+    if !hooks.has(&HookEvent::PreToolUse) {
+        return Ok(Hooked::default());
+    }
+    let base = Base::in_turn(&context.core, &context.prompt_id);
+    let input = base.pre_tool(&wanted.name, &wanted.input, &wanted.id);
+    let token = context.interrupt.token();
+    let fired = hooks.fire(&input, Some(&wanted.name), token).await;
+    read_pre_hooks(fired, tool, wanted)
+}
+
+fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<Hooked, Refusal> {
+    match fired.no_verdict {
+        Some(NoVerdict::Cancelled) => return Err(Refusal::Interrupted),
+        Some(NoVerdict::HostClosed) => return Err(Refusal::HostClosed),
+        Some(NoVerdict::TimedOut(_)) => return Err(Refusal::TimedOut),
+        None => {}
+    }
+    if let Some(decision) = &fired.permission {
+        let reason = decision.reason.clone().unwrap_or_default();
+        match decision.decision {
+            HookPermissionDecision::Deny => {
+                let text = format!("PreToolUse:{} hook error: {reason}", wanted.name);
+                return Err(Refusal::Denied(text));
+            }
+            HookPermissionDecision::Defer => return Err(Refusal::Deferred),
+            _ => {}
+        }
+    }
+    if let Some(input) = fired.updated_input {
+        wanted.input = input;
+        check(tool, wanted).map_err(Refusal::BadInput)?;
+    }
+    Ok(Hooked {
+        decision: fired.permission,
+        contexts: fired.contexts,
+        stop: fired.stop.is_some(),
+    })
+}
+
+async fn deny(context: &Context, wanted: Wanted, text: String, meta: ResultMeta) -> Done {
+    let hooks = &context.core.hooks;
+    if hooks.has(&HookEvent::PermissionDenied) {
+        let base = Base::in_turn(&context.core, &context.prompt_id);
+        let input = base.permission_denied(&wanted.name, &wanted.input, &wanted.id, text.clone());
+        let token = context.interrupt.token();
+        hooks.fire(&input, Some(&wanted.name), token).await;
+    }
+    Done::denied(wanted, text, meta)
+}
+
+async fn run(context: &Context, tool: &dyn Tool, wanted: Wanted, decision: Decision) -> Done {
+    if context.interrupt.is_pulled() {
+        return Done::rejected(wanted, REJECTED);
+    }
+    let hidden = context.core.permissions().hidden();
+    context.core.workbench.hide(hidden);
+    let started = Instant::now();
+    let call = context.call(&wanted);
+    let outcome = watch(context, tool, &wanted, call).await;
+    book_side_questions(context);
+    let Some(outcome) = outcome else {
+        return Done::rejected(wanted, STOPPED);
+    };
+    let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let mut done = Done::plain(wanted, outcome);
+    if !done.outcome.is_refusal() {
+        done.meta.decision = Some(decision);
+    }
+    ask_post_hooks(context, &mut done, millis).await;
+    done
+}
+
+/// What a tool asked a model by itself is paid for, too.
+fn book_side_questions(context: &Context) {
+    let (model, spent) = context.core.workbench.side_model.take_spent();
+    for usage in &spent {
+        context.core.ledger().book(model, usage);
+    }
+}
+
+/// Runs a tool and reports that it is still running. `None` if it was interrupted.
+async fn watch(context: &Context, tool: &dyn Tool, wanted: &Wanted, call: Call) -> Option<Outcome> {
+    let mut running = tool.run(call);
+    let begun = Instant::now();
+    let mut beat = 0;
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut running => return Some(outcome),
+            () = context.interrupt.token().cancelled() => {
+                // The tool ends its processes by itself; we only wait so long.
+                let _ = tokio::time::timeout(GRACE, running).await;
+                return None;
+            }
+            () = tokio::time::sleep(HEARTBEAT) => {
+                let seconds = begun.elapsed().as_secs();
+                let frame = lifecycle::tool_progress(&wanted.id, &wanted.name, seconds, beat);
+                context.core.speaker.say(frame).await;
+                beat += 1;
+            }
+        }
+    }
+}
+
+async fn ask_post_hooks(context: &Context, done: &mut Done, millis: u64) {
+    let hooks = &context.core.hooks;
+    let event = if done.outcome.is_error {
+        HookEvent::PostToolUseFailure
+    } else {
+        HookEvent::PostToolUse
+    };
+    if !hooks.has(&event) {
+        return;
+    }
+    let Wanted {
+        name, input, id, ..
+    } = &done.wanted;
+    let base = Base::in_turn(&context.core, &context.prompt_id);
+    let input = if done.outcome.is_error {
+        let error = text_of(&done.outcome.content);
+        base.post_tool_failure(name, input, id, error, millis)
+    } else {
+        let response = done.outcome.output.clone().unwrap_or(Value::Null);
+        base.post_tool(name, input, id, response, millis)
+    };
+    let fired = hooks
+        .fire(&input, Some(name), context.interrupt.token())
+        .await;
+    take_post_hooks(done, &event, fired);
+}
+
+fn take_post_hooks(done: &mut Done, event: &HookEvent, fired: Fired) {
+    let name = &done.wanted.name;
+    let context = |text: &String| format!("{event}:{name} hook additional context: {text}");
+    done.contexts.extend(fired.contexts.iter().map(context));
+    if let Some(block) = fired.block {
+        let text = format!(
+            "{event}:{name} hook blocking error from {:?}: {}",
+            block.source, block.reason
+        );
+        done.contexts.push(text);
+    }
+    if fired.stop.is_some() {
+        done.fate = Fate::HookStopped;
+    }
+}
+
+/// The text of a result's content.
+pub(crate) fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
+    }
+}
+
+impl Done {
+    /// The value asked for by a schema, if this call gave it.
+    pub(crate) fn structured(&self) -> Option<&Value> {
+        self.outcome.effects.iter().find_map(|effect| match effect {
+            Effect::StructuredOutput(value) => Some(value),
+            Effect::EnterPlanMode | Effect::LeavePlanMode => None,
+        })
+    }
+}

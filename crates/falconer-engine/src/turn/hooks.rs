@@ -1,0 +1,217 @@
+//! What hooks are told at each point of a turn.
+
+use falconer_protocol::hook::{
+    Effort, HookInput, NotificationInput, PermissionDeniedInput, PermissionRequestInput,
+    PostToolUseFailureInput, PostToolUseInput, PreToolUseInput, SessionEndInput, SessionStartInput,
+    StopInput, UserPromptSubmitInput,
+};
+use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
+use falconer_protocol::{Object, SessionId, ToolUseId};
+use serde_json::Value;
+
+use crate::session::core::Core;
+
+/// What every hook is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    session_id: SessionId,
+    transcript_path: String,
+    cwd: String,
+    prompt_id: Option<String>,
+    permission_mode: Option<PermissionMode>,
+    effort: Option<Effort>,
+}
+
+/// Fills the common fields of an input.
+macro_rules! input {
+    ($base:expr, $variant:ident, $name:ident { $($field:ident: $value:expr),* $(,)? }) => {{
+        let base = $base;
+        HookInput::$variant(Box::new($name {
+            session_id: Some(base.session_id),
+            transcript_path: Some(base.transcript_path),
+            cwd: Some(base.cwd),
+            prompt_id: base.prompt_id,
+            permission_mode: base.permission_mode,
+            effort: base.effort,
+            $($field: $value,)*
+            ..$name::default()
+        }))
+    }};
+}
+
+impl Base {
+    /// Outside of a turn, and at its very beginning.
+    pub(crate) fn of(core: &Core, prompt_id: Option<&str>) -> Self {
+        Self {
+            session_id: core.speaker.session_id(),
+            transcript_path: core.record.path(),
+            cwd: core.workbench.cwd().display().to_string(),
+            prompt_id: prompt_id.map(str::to_owned),
+            permission_mode: Some(core.permission_mode()),
+            effort: None,
+        }
+    }
+
+    /// While the model works.
+    pub(crate) fn in_turn(core: &Core, prompt_id: &str) -> Self {
+        let level = core.effort_level();
+        Self {
+            effort: level.map(|level| Effort {
+                level,
+                ..Effort::default()
+            }),
+            ..Self::of(core, Some(prompt_id))
+        }
+    }
+
+    /// When a session begins or ends.
+    pub(crate) fn of_session(core: &Core, prompt_id: Option<&str>) -> Self {
+        Self {
+            permission_mode: None,
+            ..Self::of(core, prompt_id)
+        }
+    }
+
+    pub(crate) fn prompt_submit(self, prompt: String) -> HookInput {
+        input!(
+            self,
+            UserPromptSubmit,
+            UserPromptSubmitInput { prompt: prompt }
+        )
+    }
+
+    pub(crate) fn pre_tool(self, tool: &str, input: &Object, id: &ToolUseId) -> HookInput {
+        input!(
+            self,
+            PreToolUse,
+            PreToolUseInput {
+                tool_name: tool.to_owned(),
+                tool_input: Value::Object(input.clone()),
+                tool_use_id: Some(id.clone()),
+            }
+        )
+    }
+
+    pub(crate) fn post_tool(
+        self,
+        tool: &str,
+        input: &Object,
+        id: &ToolUseId,
+        response: Value,
+        millis: u64,
+    ) -> HookInput {
+        input!(
+            self,
+            PostToolUse,
+            PostToolUseInput {
+                tool_name: tool.to_owned(),
+                tool_input: Value::Object(input.clone()),
+                tool_response: response,
+                tool_use_id: Some(id.clone()),
+                duration_ms: Some(millis.into()),
+            }
+        )
+    }
+
+    pub(crate) fn post_tool_failure(
+        self,
+        tool: &str,
+        input: &Object,
+        id: &ToolUseId,
+        error: String,
+        millis: u64,
+    ) -> HookInput {
+        input!(
+            self,
+            PostToolUseFailure,
+            PostToolUseFailureInput {
+                tool_name: tool.to_owned(),
+                tool_input: Value::Object(input.clone()),
+                tool_use_id: Some(id.clone()),
+                error: error,
+                is_interrupt: Some(false),
+                duration_ms: Some(millis.into()),
+            }
+        )
+    }
+
+    pub(crate) fn permission_request(
+        self,
+        tool: &str,
+        input: &Object,
+        suggestions: Vec<PermissionUpdate>,
+    ) -> HookInput {
+        input!(
+            self,
+            PermissionRequest,
+            PermissionRequestInput {
+                tool_name: tool.to_owned(),
+                tool_input: Value::Object(input.clone()),
+                permission_suggestions: Some(suggestions),
+            }
+        )
+    }
+
+    pub(crate) fn permission_denied(
+        self,
+        tool: &str,
+        input: &Object,
+        id: &ToolUseId,
+        reason: String,
+    ) -> HookInput {
+        input!(
+            self,
+            PermissionDenied,
+            PermissionDeniedInput {
+                tool_name: tool.to_owned(),
+                tool_input: Value::Object(input.clone()),
+                tool_use_id: Some(id.clone()),
+                reason: reason,
+            }
+        )
+    }
+
+    pub(crate) fn stop(self, active: bool, last_text: String) -> HookInput {
+        input!(
+            self,
+            Stop,
+            StopInput {
+                stop_hook_active: active,
+                last_assistant_message: Some(last_text),
+                background_tasks: Some(Vec::new()),
+                session_crons: Some(Vec::new()),
+            }
+        )
+    }
+
+    pub(crate) fn notification(self, message: String, kind: &str) -> HookInput {
+        input!(
+            self,
+            Notification,
+            NotificationInput {
+                message: message,
+                notification_type: kind.to_owned().into(),
+            }
+        )
+    }
+
+    pub(crate) fn session_start(self, source: &str) -> HookInput {
+        input!(
+            self,
+            SessionStart,
+            SessionStartInput {
+                source: source.to_owned()
+            }
+        )
+    }
+
+    pub(crate) fn session_end(self, reason: &str) -> HookInput {
+        input!(
+            self,
+            SessionEnd,
+            SessionEndInput {
+                reason: reason.to_owned()
+            }
+        )
+    }
+}

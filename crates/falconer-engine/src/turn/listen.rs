@@ -1,0 +1,405 @@
+//! Listens to one response: shows its blocks, starts its tools, and says how it ended.
+
+use std::time::Instant;
+
+use falconer_protocol::stream::{Delta, StreamEvent};
+use falconer_protocol::{MessageUuid, Object};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+
+use super::Turn;
+use super::tally::wall_ms;
+use super::tools::Tools;
+use crate::frame::assistant::{self, Delivery, Head, Marks};
+use crate::frame::stream;
+use crate::provider::assemble::{Assembler, FinishedBlock};
+use crate::provider::{ApiEvent, ApiFailure, ApiRequest, FailureKind, WHOLE_REQUEST_ID};
+use crate::session::ledger::Tokens;
+
+/// What was heard of a response, whole or in part.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// The finished blocks, in order.
+    pub(crate) blocks: Vec<Spoken>,
+    /// The message without its content.
+    pub(crate) message: Object,
+    pub(crate) request_id: Option<String>,
+}
+
+/// A block that was shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Spoken {
+    pub(crate) line: MessageUuid,
+    pub(crate) block: Value,
+}
+
+impl Heard {
+    pub(crate) fn stop_reason(&self) -> Option<&str> {
+        self.message.get("stop_reason")?.as_str()
+    }
+
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.message.get("id")?.as_str()
+    }
+
+    pub(crate) fn usage(&self) -> Value {
+        self.message.get("usage").cloned().unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn content(&self) -> Vec<Value> {
+        self.blocks.iter().map(|it| it.block.clone()).collect()
+    }
+
+    pub(crate) fn calls_tools(&self) -> bool {
+        self.blocks.iter().any(|it| it.block["type"] == "tool_use")
+    }
+
+    /// All text, as the result shows it.
+    pub(crate) fn text(&self) -> String {
+        let texts = self.blocks.iter().filter(|it| it.block["type"] == "text");
+        texts.filter_map(|it| it.block["text"].as_str()).collect()
+    }
+}
+
+/// How listening ended.
+pub(crate) enum Listened {
+    Answered(Heard),
+    Failed {
+        failure: ApiFailure,
+        /// What was shown before.
+        heard: Heard,
+        /// Whether the response had begun.
+        midstream: bool,
+    },
+    Interrupted(Heard),
+}
+
+/// A response while it is listened to.
+struct Listening {
+    assembler: Assembler,
+    heard: Heard,
+    head: Head,
+    sent: Instant,
+    /// Text of the block that is open, for the case of an interrupt.
+    open_text: String,
+    open_index: Option<u64>,
+    thinking_since: Option<Instant>,
+    thinking_tokens: u64,
+    begun: bool,
+}
+
+/// Sends a request and listens to its answer.
+pub(crate) async fn listen(turn: &mut Turn, tools: &mut Tools, request: ApiRequest) -> Listened {
+    let provider = std::sync::Arc::clone(&turn.core.provider);
+    let interrupt = turn.interrupt.clone();
+    let sent = Instant::now();
+    let wall = wall_ms();
+    let streaming = tokio::select! {
+        biased;
+        () = interrupt.token().cancelled() => return cut_before_begin(turn).await,
+        streaming = provider.stream(request) => streaming,
+    };
+    let mut streaming = match streaming {
+        Ok(streaming) => streaming,
+        Err(failure) => return before_begin(failure),
+    };
+    turn.tally.request_taken((sent, wall));
+    let mut listening = Listening::new(sent, streaming.request_id.take());
+    loop {
+        tokio::select! {
+            biased;
+            () = interrupt.token().cancelled() => {
+                return listening.interrupted(turn, tools).await;
+            }
+            done = tools.next() => turn.settle(done).await,
+            event = streaming.events.next() => match event {
+                Some(Ok(event)) => {
+                    if let Err(failure) = listening.hear(turn, tools, &event).await {
+                        return listening.failed(turn, failure).await;
+                    }
+                    if listening.assembler.is_complete() {
+                        return Listened::Answered(listening.finish());
+                    }
+                }
+                Some(Err(failure)) => return listening.failed(turn, failure).await,
+                None => return listening.ended(turn).await,
+            },
+        }
+    }
+}
+
+/// The turn was interrupted while no answer had begun.
+pub(crate) async fn cut_before_begin(turn: &mut Turn) -> Listened {
+    turn.interrupt.acknowledge(&turn.core.speaker).await;
+    turn.say_cut_short(false).await;
+    Listened::Interrupted(Heard::default())
+}
+
+fn before_begin(failure: ApiFailure) -> Listened {
+    Listened::Failed {
+        failure,
+        heard: Heard::default(),
+        midstream: false,
+    }
+}
+
+impl Listening {
+    fn new(sent: Instant, request_id: Option<String>) -> Self {
+        Self {
+            assembler: Assembler::new(),
+            heard: Heard::default(),
+            head: Head {
+                request_id,
+                ..Head::default()
+            },
+            sent,
+            open_text: String::new(),
+            open_index: None,
+            thinking_since: None,
+            thinking_tokens: 0,
+            begun: false,
+        }
+    }
+
+    async fn hear(
+        &mut self,
+        turn: &mut Turn,
+        tools: &mut Tools,
+        event: &ApiEvent,
+    ) -> Result<(), ApiFailure> {
+        let finished = self.assembler.push(event)?;
+        self.note(turn, event);
+        if let Some(finished) = finished {
+            self.show(turn, tools, finished).await;
+        }
+        if turn.core.options.output.partial {
+            self.forward(turn, event).await;
+        }
+        Ok(())
+    }
+
+    /// Keeps what is needed should the response be cut off.
+    fn note(&mut self, turn: &mut Turn, event: &ApiEvent) {
+        match &event.event {
+            StreamEvent::MessageStart(_) => {
+                self.begun = true;
+                self.head.message = self.assembler.message().clone();
+                turn.tally.stream_begun();
+            }
+            StreamEvent::ContentBlockStart(start) => {
+                turn.tally.content_begun();
+                self.open_index = Some(start.index);
+                self.open_text.clear();
+                let kind = serde_json::to_value(&start.content_block).unwrap_or(Value::Null);
+                self.thinking_since = (kind["type"] == "thinking").then(Instant::now);
+            }
+            StreamEvent::ContentBlockDelta(delta) => {
+                if let Delta::Text(delta) = &delta.delta {
+                    self.open_text.push_str(&delta.text);
+                }
+            }
+            StreamEvent::ContentBlockStop(_) => self.open_index = None,
+            _ => {}
+        }
+    }
+
+    /// Shows a finished block; its line comes before its `content_block_stop`.
+    async fn show(&mut self, turn: &mut Turn, tools: &mut Tools, mut finished: FinishedBlock) {
+        let tool = tools.prepare(&mut finished);
+        let thinking_ms = self.thinking_since.take().map(millis_since);
+        let marks = Marks {
+            thinking_ms,
+            thinking_display: turn.thinking_display(),
+            supersedes: std::mem::take(&mut turn.superseded),
+            prompts: turn.first_marks(),
+            tool,
+            aborted: false,
+        };
+        let frame = assistant::block(&self.head, &finished.block, &marks);
+        let line = turn.core.speaker.say(frame).await;
+        turn.record_block(&line, &self.head, &finished.block, finished.index);
+        turn.core.mirror().await;
+        tools.take(&finished, &line);
+        let block = finished.block;
+        self.heard.blocks.push(Spoken { line, block });
+    }
+
+    /// Passes an event on as it came.
+    async fn forward(&mut self, turn: &mut Turn, event: &ApiEvent) {
+        if matches!(event.event, StreamEvent::Ping(_) | StreamEvent::Error(_)) {
+            return;
+        }
+        let thinks = self.announce_thinking(turn, &event.event).await;
+        let raw = serde_json::from_str(event.raw.get()).unwrap_or(Value::Null);
+        let mut frame = stream::event(&raw, self.assembler.id());
+        let start = matches!(event.event, StreamEvent::MessageStart(_));
+        if start {
+            let prompts = turn.unmarked_prompts();
+            stream::mark_start(&mut frame, millis_since(self.sent), &prompts);
+        }
+        if start || thinks {
+            stream::mark_display(&mut frame, turn.thinking_display().as_deref());
+        }
+        turn.core.speaker.say(frame).await;
+    }
+
+    /// Says how much was thought before each piece of it. True for events of thinking blocks.
+    async fn announce_thinking(&mut self, turn: &Turn, event: &StreamEvent) -> bool {
+        let StreamEvent::ContentBlockDelta(delta) = event else {
+            return matches!(event, StreamEvent::ContentBlockStart(_))
+                && self.thinking_since.is_some();
+        };
+        let Delta::Thinking(delta) = &delta.delta else {
+            return false;
+        };
+        let tokens = (delta.thinking.len() as u64).div_ceil(4);
+        self.thinking_tokens += tokens;
+        let frame = stream::thinking_tokens(self.thinking_tokens, tokens, &turn.prompts);
+        turn.core.speaker.say(frame).await;
+        true
+    }
+
+    fn finish(mut self) -> Heard {
+        self.heard.message = self.assembler.into_message();
+        self.heard.request_id = self.head.request_id;
+        self.heard
+    }
+
+    /// The stream ended. Without `message_stop` that is a broken connection.
+    async fn ended(self, turn: &mut Turn) -> Listened {
+        let kind = FailureKind::Connection;
+        let failure = ApiFailure::new(kind, "the connection closed before the answer was complete");
+        self.failed(turn, failure).await
+    }
+
+    async fn failed(mut self, turn: &mut Turn, failure: ApiFailure) -> Listened {
+        let midstream = self.begun;
+        if midstream && turn.core.options.output.partial {
+            self.abandon(turn, self.heard.blocks.len() as u64).await;
+        }
+        let heard = self.finish();
+        Listened::Failed {
+            failure,
+            heard,
+            midstream,
+        }
+    }
+
+    /// Tells readers of the stream that the rest will not come.
+    async fn abandon(&mut self, turn: &Turn, from_block: u64) {
+        let id = self.assembler.id().unwrap_or_default().to_owned();
+        let speaker = &turn.core.speaker;
+        let open: Vec<u64> = self.assembler.open_blocks().collect();
+        for index in open {
+            let frame = stream::event(&stream::block_stop(index), Some(&id));
+            speaker.say(frame).await;
+        }
+        let mut frame = stream::event(&stream::message_stop(), Some(&id));
+        stream::mark_abandoned(&mut frame, &id, from_block);
+        speaker.say(frame).await;
+    }
+
+    /// The turn was interrupted: open questions are taken back, then what was said of the open
+    /// block is shown, then the stream is closed for its readers.
+    async fn interrupted(mut self, turn: &mut Turn, tools: &mut Tools) -> Listened {
+        let ended = tools.let_go();
+        turn.interrupt.acknowledge(&turn.core.speaker).await;
+        self.show_cut_text(turn).await;
+        for done in ended {
+            turn.settle(done).await;
+        }
+        while !tools.is_done() {
+            let done = tools.next().await;
+            turn.settle(done).await;
+        }
+        if self.begun {
+            let usage = self.assembler.message().get("usage");
+            turn.tally
+                .began(Tokens::read(usage.unwrap_or(&Value::Null)));
+        }
+        turn.say_cut_short(false).await;
+        if self.begun && turn.core.options.output.partial {
+            self.close_cut_stream(turn).await;
+        }
+        Listened::Interrupted(self.finish())
+    }
+
+    async fn show_cut_text(&mut self, turn: &mut Turn) {
+        let Some(index) = self.open_index.filter(|_| !self.open_text.is_empty()) else {
+            return;
+        };
+        let block = json!({"type": "text", "text": std::mem::take(&mut self.open_text)});
+        let marks = Marks {
+            aborted: true,
+            prompts: turn.first_marks(),
+            ..Marks::default()
+        };
+        let frame = assistant::block(&self.head, &block, &marks);
+        let line = turn.core.speaker.say(frame).await;
+        turn.record_block(&line, &self.head, &block, index);
+        self.heard.blocks.push(Spoken { line, block });
+    }
+
+    async fn close_cut_stream(&mut self, turn: &Turn) {
+        let id = self.assembler.id().unwrap_or_default().to_owned();
+        let speaker = &turn.core.speaker;
+        let open: Vec<u64> = self.assembler.open_blocks().collect();
+        let next = self.heard.blocks.len() as u64;
+        for index in &open {
+            let frame = stream::event(&stream::block_stop(*index), Some(&id));
+            speaker.say(frame).await;
+        }
+        let usage = self.assembler.message().get("usage");
+        let delta = stream::cut_delta(usage.unwrap_or(&Value::Null));
+        speaker.say(stream::event(&delta, Some(&id))).await;
+        let mut frame = stream::event(&stream::message_stop(), Some(&id));
+        stream::mark_abandoned(&mut frame, &id, next);
+        speaker.say(frame).await;
+    }
+}
+
+/// Shows a message that came whole, after its stream had broken.
+pub(crate) async fn show_whole(turn: &mut Turn, tools: &mut Tools, message: Value) -> Heard {
+    let Value::Object(mut message) = message else {
+        return Heard::default();
+    };
+    let content = message.shift_remove("content");
+    let request_id = message.shift_remove(WHOLE_REQUEST_ID);
+    let request_id = request_id.as_ref().and_then(Value::as_str);
+    complete_usage(&mut message);
+    turn.tally.whole_came();
+    let mut listening = Listening::new(Instant::now(), request_id.map(str::to_owned));
+    listening.head.delivery = Delivery::Whole;
+    listening.head.message = message.clone();
+    for (index, block) in content
+        .as_ref()
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let finished = FinishedBlock {
+            index: index as u64,
+            block: block.clone(),
+            malformed_input: None,
+        };
+        listening.show(turn, tools, finished).await;
+    }
+    listening.heard.message = message;
+    listening.heard.request_id = listening.head.request_id;
+    listening.heard
+}
+
+/// Answers in one piece show their final `usage`, with all its fields.
+fn complete_usage(message: &mut Object) {
+    let usage = message.entry("usage").or_insert(Value::Null);
+    let mut whole = Tokens::read(usage).usage();
+    if let (Some(whole), Some(usage)) = (whole.as_object_mut(), usage.as_object()) {
+        whole.extend(usage.clone());
+    }
+    *usage = whole;
+}
+
+fn millis_since(then: Instant) -> u64 {
+    u64::try_from(then.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,173 @@
+//! How turns begin: hooks on the prompt, commands, `system/init`, the first message.
+
+use falconer_protocol::hook::HookEvent;
+use serde_json::{Map, Value, json};
+
+use super::Turn;
+use super::hooks::Base;
+use super::prompt;
+use crate::frame::result::Ending;
+use crate::frame::{system, user};
+use crate::hook::{Fired, NoVerdict};
+use crate::session::queue::{self, Handling, Prompt};
+
+/// What hooks made of a prompt.
+enum Submitted {
+    /// Texts for the model.
+    Passed(Vec<String>),
+    Blocked {
+        text: String,
+        outcome: Map<String, Value>,
+    },
+}
+
+impl Turn {
+    /// Everything before the first request. Fails with the ending if there is none to make.
+    pub(super) async fn open(&mut self, prompts: &[Prompt]) -> Result<(), Box<Ending>> {
+        let content = queue::merge(prompts);
+        if let Some((name, arguments)) = prompts.first().and_then(Prompt::command)
+            && let Some(ending) = self.command(name, arguments, &prompts[0]).await
+        {
+            return Err(Box::new(ending));
+        }
+        let submitted = self.submit(prompts).await;
+        self.core.servers_settled().await;
+        self.core.say_init(&self.prompts).await;
+        let contexts = match submitted {
+            Submitted::Passed(contexts) => contexts,
+            Submitted::Blocked { text, outcome } => {
+                let frame = system::prompt_blocked(&text, outcome);
+                self.core.speaker.say(frame).await;
+                return Err(Box::new(Ending::local(text)));
+            }
+        };
+        self.replay(prompts).await;
+        self.add_prompt(&content, &contexts).await;
+        if prompts.iter().all(|it| it.handling == Handling::Keep) {
+            return Err(Box::new(Ending::local(String::new())));
+        }
+        Ok(())
+    }
+
+    async fn submit(&mut self, prompts: &[Prompt]) -> Submitted {
+        if !self.core.hooks.has(&HookEvent::UserPromptSubmit) {
+            return Submitted::Passed(Vec::new());
+        }
+        let text = prompts.iter().map(said).collect::<Vec<_>>().join("\n");
+        let base = Base::of(&self.core, Some(&self.prompt_id));
+        let input = base.prompt_submit(text.clone());
+        let fired = self
+            .core
+            .hooks
+            .fire(&input, None, self.interrupt.token())
+            .await;
+        read_submission(fired, &text)
+    }
+
+    async fn replay(&mut self, prompts: &[Prompt]) {
+        if !self.core.options.output.replay {
+            return;
+        }
+        // The first one without a name is known by the one it has in the transcript, so that a
+        // host can name it when it wants to go back.
+        let mut spare = self.prompts.is_empty().then(|| self.prompt.clone());
+        for prompt in prompts.iter().filter(|it| it.origin.is_none()) {
+            let frame = user::replay(&prompt.content);
+            match prompt.uuid.clone().or_else(|| spare.take()) {
+                Some(uuid) => self.core.speaker.say_as(frame, &uuid).await,
+                None => {
+                    self.core.speaker.say(frame).await;
+                }
+            }
+        }
+    }
+
+    async fn add_prompt(&mut self, content: &Value, contexts: &[String]) {
+        let started = std::mem::take(&mut self.core.state().start_contexts);
+        let mode = self.core.permission_mode();
+        self.core
+            .record
+            .prompt(&self.prompt, content, &self.prompt_id, &mode, contexts);
+        self.core.begin_checkpoint(&self.prompt);
+        let mut blocks: Vec<Value> = self.core.surroundings().into_iter().collect();
+        blocks.extend(blocks_of(content));
+        let note = |event: &str, text: &String| format!("{event} hook additional context: {text}");
+        let notes = started.iter().map(|it| note("SessionStart", it));
+        let notes = notes.chain(contexts.iter().map(|it| note("UserPromptSubmit", it)));
+        let notes: Vec<String> = notes.collect();
+        if !notes.is_empty() {
+            let note = prompt::reminder(&notes.join("\n"));
+            blocks.push(json!({"type": "text", "text": note}));
+        }
+        self.core.push_user(&Value::Array(blocks));
+        self.core.mirror().await;
+    }
+
+    /// Shows the line that stands for a command.
+    pub(crate) async fn replay_command(&mut self, name: &str, arguments: &str) {
+        if self.core.options.output.replay {
+            let text = format!(
+                "<command-name>/{name}</command-name>\n            \
+                 <command-message>{name}</command-message>\n            \
+                 <command-args>{arguments}</command-args>"
+            );
+            self.core
+                .speaker
+                .say(user::replay(&Value::String(text)))
+                .await;
+        }
+    }
+}
+
+fn said(prompt: &Prompt) -> String {
+    match &prompt.content {
+        Value::String(text) => text.clone(),
+        content => super::call::text_of(content),
+    }
+}
+
+/// The blocks of a prompt; empty texts, which the API refuses, are left out.
+fn blocks_of(content: &Value) -> Vec<Value> {
+    let full = |block: &Value| {
+        !(block["type"] == "text" && block["text"].as_str().is_none_or(str::is_empty))
+    };
+    let blocks: Vec<Value> = match content {
+        Value::Array(blocks) => blocks.clone(),
+        Value::String(text) => vec![json!({"type": "text", "text": text})],
+        other => vec![json!({"type": "text", "text": other.to_string()})],
+    };
+    let blocks: Vec<Value> = blocks.into_iter().filter(full).collect();
+    if blocks.is_empty() {
+        return vec![json!({"type": "text", "text": "(empty message)"})];
+    }
+    blocks
+}
+
+fn read_submission(fired: Fired, prompt: &str) -> Submitted {
+    let blocked = |text: String, outcome: Value| Submitted::Blocked {
+        text,
+        outcome: outcome.as_object().cloned().unwrap_or_default(),
+    };
+    let prefix = "UserPromptSubmit operation blocked by hook:";
+    if let Some(block) = fired.block {
+        let reason = block.reason;
+        let text = format!("{prefix}\n{reason}\n\nOriginal prompt: {prompt}");
+        let outcome = json!({"kind": "blocked_by_hook", "prompt_kept": false, "reason": reason});
+        return blocked(text, outcome);
+    }
+    match fired.no_verdict {
+        Some(NoVerdict::TimedOut(limit)) => blocked(
+            format!(
+                "{prefix}\nUserPromptSubmit hook callback timed out after {}ms",
+                limit.as_millis()
+            ),
+            json!({"kind": "no_verdict", "prompt_kept": false,
+                "no_verdict_kind": "callback_timed_out"}),
+        ),
+        Some(NoVerdict::HostClosed | NoVerdict::Cancelled) => blocked(
+            format!("{prefix}\nthe hook gave no answer"),
+            json!({"kind": "no_verdict", "prompt_kept": false, "no_verdict_kind": "cancelled"}),
+        ),
+        None => Submitted::Passed(fired.contexts),
+    }
+}
