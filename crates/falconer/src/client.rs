@@ -18,8 +18,9 @@ use serde_json::{Value, json};
 
 use crate::connection::{Connection, RunPhase};
 use crate::error::Error;
+use crate::isolation::IsolationInForce;
 use crate::messages::Messages;
-use crate::options::Options;
+use crate::options::{Billing, Options};
 use crate::prompt::{Prompt, Ticket};
 use crate::start;
 use crate::transport::{EngineExit, Transport};
@@ -56,6 +57,8 @@ pub struct Client {
     pub(crate) connection: Arc<Connection>,
     hello: Arc<InitializeResponse>,
     verbatim: bool,
+    pub(crate) billing: Option<Billing>,
+    pub(crate) isolation: Option<Arc<IsolationInForce>>,
     _last: Arc<LastClient>,
 }
 
@@ -90,11 +93,26 @@ impl Client {
             connection,
             hello: Arc::new(hello),
             verbatim,
+            billing: None,
+            isolation: None,
             _last: last,
         }
     }
 
-    /// Starts the official CLI and waits until it is ready.
+    /// Who pays, as far as the launch decides it; nothing for an engine behind a transport.
+    #[must_use]
+    pub fn billing(&self) -> Option<Billing> {
+        self.billing
+    }
+
+    /// The isolation the run really has; none if none was asked for.
+    #[must_use]
+    pub fn isolation(&self) -> Option<&IsolationInForce> {
+        self.isolation.as_deref()
+    }
+
+    /// Starts the official CLI, or the engine of [`Options::engine`], and waits until it is
+    /// ready.
     ///
     /// # Errors
     /// Everything that can be known to be wrong before the start, and

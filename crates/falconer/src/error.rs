@@ -7,6 +7,7 @@ use std::time::Duration;
 use falconer_sandbox::SpawnError;
 
 use crate::failure::{Failure, FailureClass};
+use crate::isolation::IsolationError;
 use crate::launch::{ExecutableProblem, NamedBy, OptionProblems, VersionProblem};
 use crate::sessions::SessionError;
 use crate::transport::EngineExit;
@@ -137,9 +138,18 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// An isolated run could not be set up; nothing was started.
+    #[error("{0}")]
+    Isolation(#[source] Box<IsolationError>),
     /// Reading, changing or storing a session failed.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+impl From<IsolationError> for Error {
+    fn from(error: IsolationError) -> Self {
+        Self::Isolation(Box::new(error))
+    }
 }
 
 impl Error {
@@ -170,6 +180,7 @@ impl Error {
             Self::CliNotFound { .. } => "install claude, or set FALCONER_CLAUDE_PATH to it",
             Self::InvalidOptions { .. } => "change the options as the message says",
             Self::WorkingDirectory { .. } => "choose a directory that exists and may be entered",
+            Self::Isolation(error) => error.advice(),
             Self::Session(_) => "list the sessions of the directory to see what there is",
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! [`query`] asks one thing and streams what the agent does. [`query_as`] wants the answer in
 //! a type of yours. [`Client`] is for conversations. All of them drive the official Claude
-//! Code CLI as a child process, or any other engine through a [`Transport`].
+//! Code CLI as a child process, an engine in this process ([`Options::engine`]), or any other
+//! engine through a [`Transport`].
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), falconer::Error> {
@@ -33,13 +34,16 @@
 //! what is left, the permission handler. Without a handler what would be asked is denied.
 //! Tools of your own are async functions: see [`Tool`].
 
+pub mod account;
 mod client;
 mod connection;
 mod elicitation;
+mod engine_choice;
 mod error;
 mod failure;
 mod handlers;
 mod hook;
+pub mod isolation;
 mod launch;
 mod messages;
 mod options;
@@ -66,6 +70,7 @@ pub use elicitation::{
     DialogAnswer, DialogHandler, DialogRequest, ElicitationAnswer, ElicitationHandler,
     ElicitationRequest,
 };
+pub use engine_choice::{EngineLaunch, InProcessEngine};
 pub use error::Error;
 pub use failure::{Failure, FailureClass};
 pub use hook::{Hook, HookCall, HookError, OnFailure};
@@ -102,3 +107,13 @@ pub use transport::{
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So do those of the page on accounts.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/accounts.md")]
+struct Accounts;
+
+/// And those of the page on isolation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/isolation.md")]
+struct Isolation;

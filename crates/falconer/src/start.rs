@@ -8,34 +8,43 @@ use falconer_protocol::control::{HostRequest, InitializeRequest, InitializeRespo
 
 use crate::client::Client;
 use crate::connection::{Connection, ConnectionLimits, DeskLimits, Parts};
+use crate::engine_choice::InProcess;
 use crate::error::Error;
 use crate::handlers::Handlers;
 use crate::hook::OnFailure;
-use crate::launch::LaunchPlan;
+use crate::isolation::{self, Home, IsolationError, IsolationInForce};
+use crate::launch::{HostFeatures, LaunchPlan, Surroundings};
 use crate::messages::Messages;
-use crate::options::{Options, RuntimeLimits};
+use crate::options::{Billing, Options, RuntimeLimits};
 use crate::store::{
     MaterializeOptions, Materialized, Mirror, MirrorHandle, MirrorOptions, SessionKey, materialize,
 };
 use crate::transport::{Ending, Subprocess, Transport};
 
-/// Starts the official CLI, says hello and perhaps sends a first prompt.
+/// Starts the official CLI or the engine chosen, says hello and perhaps sends a first prompt.
 pub(crate) async fn cli(
     mut options: Options,
     first: Option<&UserInput>,
 ) -> Result<(Client, Messages), Error> {
     let restored = restore(&mut options).await?;
     let host = options.host_features();
-    let plan = options.plan_here(&host).await?;
+    let mut surroundings = surroundings(&options, &host).await?;
+    let (plan, standing) = isolation::settle(&options, &host, &mut surroundings).await?;
     for warning in &plan.warnings {
         tracing::warn!("{warning}");
     }
     let mirror = mirror(&options.handlers, &plan);
-    let transport = Box::new(subprocess(&options, &plan));
+    let (home, in_force) = match standing {
+        Some(standing) => (Some(standing.home), Some(Arc::new(standing.in_force))),
+        None => (None, None),
+    };
+    let transport = transport(&options, &plan, home.map(Arc::new))?;
     let start = Start {
         initialize: plan.initialize,
         mirror,
         restored,
+        billing: Some(plan.billing),
+        isolation: in_force,
     };
     open(transport, options, start, first).await
 }
@@ -52,6 +61,8 @@ pub(crate) async fn through(
         initialize,
         mirror: None,
         restored: None,
+        billing: None,
+        isolation: None,
     };
     open(transport, options, start, first).await
 }
@@ -61,6 +72,8 @@ struct Start {
     initialize: InitializeRequest,
     mirror: Option<Arc<MirrorHandle>>,
     restored: Option<Materialized>,
+    billing: Option<Billing>,
+    isolation: Option<Arc<IsolationInForce>>,
 }
 
 async fn open(
@@ -97,7 +110,10 @@ async fn open(
         return Err(Error::HooksFailOpen { version });
     }
     send(&connection, late, verbatim).await?;
-    Ok((Client::new(connection, hello, verbatim), messages))
+    let mut client = Client::new(connection, hello, verbatim);
+    client.billing = start.billing;
+    client.isolation = start.isolation;
+    Ok((client, messages))
 }
 
 async fn send(
@@ -161,6 +177,34 @@ fn mirror(handlers: &Handlers, plan: &LaunchPlan) -> Option<Arc<MirrorHandle>> {
     };
     let options = MirrorOptions::new(config.join("projects")).flush(store.flush);
     Some(Arc::new(Mirror::start(store.store.clone(), options)))
+}
+
+/// The engine chosen, or the CLI as a child process.
+/// What the launch depends on: an executable, or an engine in this process.
+async fn surroundings(options: &Options, host: &HostFeatures) -> Result<Surroundings, Error> {
+    match &options.engine {
+        // A home and an environment of its own cannot be had inside this process.
+        Some(_) if options.launch.isolation.is_some() => {
+            Err(Error::Isolation(Box::new(IsolationError::InProcess)))
+        }
+        Some(engine) => Surroundings::of_this_process(&options.launch, engine.as_ref()).await,
+        None => Surroundings::of_this_machine(&options.launch, host).await,
+    }
+}
+
+fn transport(
+    options: &Options,
+    plan: &LaunchPlan,
+    home: Option<Arc<Home>>,
+) -> Result<Box<dyn Transport>, Error> {
+    match &options.engine {
+        Some(engine) => Ok(Box::new(InProcess::new(engine.clone(), options, plan)?)),
+        None => {
+            let mut process = subprocess(options, plan);
+            process.home = home;
+            Ok(Box::new(process))
+        }
+    }
 }
 
 fn subprocess(options: &Options, plan: &LaunchPlan) -> Subprocess {

@@ -25,6 +25,20 @@ impl fmt::Display for LaunchPlan {
         writeln!(f, "# first line on stdin:")?;
         writeln!(f, "# {}", secrets.masked(self.masked_initialize()))?;
         writeln!(f, "# billing: {}", self.billing)?;
+        if let Some(isolation) = &self.isolation {
+            let network = isolation.network.words();
+            writeln!(
+                f,
+                "# isolation: sandbox {}, network {network}",
+                isolation.sandbox
+            )?;
+            let settings = masked_json(&isolation.settings).to_string();
+            writeln!(
+                f,
+                "# settings.json in the home: {}",
+                secrets.masked(settings)
+            )?;
+        }
         for warning in &self.warnings {
             writeln!(f, "# warning: {}", secrets.masked(warning.to_string()))?;
         }

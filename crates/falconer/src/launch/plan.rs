@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use falconer_protocol::control::{InitializeRequest, SdkMcpServerConfig, SdkMcpServerManifest};
 use falconer_protocol::hook::{HookEvent, HookMatcher};
 
+use crate::account::models;
 use crate::error::Error;
+use crate::isolation::{self, IsolationPlan};
 use crate::options::{Billing, Options};
 
 use super::version::{OLDEST_CLI_VERSION, TESTED_CLI_VERSION};
@@ -75,6 +77,8 @@ pub struct LaunchPlan {
     pub billing: Billing,
     /// What the caller should know.
     pub warnings: Vec<LaunchWarning>,
+    /// How the run is isolated, if it is.
+    pub isolation: Option<IsolationPlan>,
     pub(super) inherited: Vec<(OsString, OsString)>,
     pub(super) environment_cleared: bool,
 }
@@ -139,6 +143,12 @@ pub enum LaunchWarning {
         /// The variable.
         name: String,
     },
+    /// The model is not in the list of model names.
+    #[error("model {name:?} is not in the list of model names; it is passed on as it is")]
+    UnknownModel {
+        /// Its name.
+        name: String,
+    },
     /// The sandbox may be missing.
     #[error(
         "commands run without a sandbox if none can be had; remove `allow_unsandboxed_fallback` \
@@ -163,39 +173,45 @@ impl Options {
         host: &HostFeatures,
         surroundings: &Surroundings,
     ) -> Result<LaunchPlan, Error> {
-        let mut problems = check::problems(&self.launch, host, surroundings);
-        let features = CliFeature::used_by(&self.launch, host);
+        let (mut launch, isolation) = match &self.launch.isolation {
+            None => (self.launch.clone(), None),
+            Some(config) => {
+                let (launch, plan) = isolation::apply(&self.launch, config, surroundings)?;
+                (launch, Some(plan))
+            }
+        };
+        let model_warnings = models::adapt(&mut launch);
+        let mut problems = check::problems(&launch, host, surroundings);
+        let features = CliFeature::used_by(&launch, host);
         problems.extend(unsupported(&features, surroundings.version.as_ref()));
-        let settings = settings::value(
-            &self.launch.settings,
-            &environment::pins(&self.launch),
-            surroundings,
-        );
+        let settings = settings::value(&launch.settings, &environment::pins(&launch), surroundings);
         let settings = settings.unwrap_or_else(|problem| {
             problems.push(problem);
             None
         });
-        let args = arguments::arguments(&self.launch, host, settings.as_ref());
+        let args = arguments::arguments(&launch, host, settings.as_ref());
         problems.extend(check::argument_problems(&args));
         if !problems.is_empty() {
             return Err(Error::InvalidOptions {
                 problems: problems.into(),
             });
         }
-        let environment = environment::environment(&self.launch, &surroundings.env);
+        let environment = environment::environment(&launch, &surroundings.env);
         let mut warnings = version_warnings(&features, surroundings);
         warnings.extend(environment.warnings);
-        warnings.extend(check::warnings(&self.launch, host));
+        warnings.extend(model_warnings);
+        warnings.extend(check::warnings(&launch, host));
         Ok(LaunchPlan {
             program: surroundings.program.clone(),
             args,
             env: environment.variables,
-            cwd: self.launch.environment.cwd.clone(),
-            initialize: initialize::request(&self.launch, host),
+            cwd: launch.environment.cwd.clone(),
+            initialize: initialize::request(&launch, host),
             billing: environment.billing,
             warnings,
+            isolation,
             inherited: surroundings.env.clone(),
-            environment_cleared: self.launch.environment.cleared,
+            environment_cleared: launch.environment.cleared,
         })
     }
 }

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::account::document;
 use crate::options::{API_CREDENTIALS, Auth, LaunchOptions, PROVIDER_SWITCHES, SettingSource};
-
-/// More than any settings file; a larger one is left to the CLI.
-const SIZE_LIMIT: u64 = 8 << 20;
 
 /// A variable in the `env` section of a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +53,9 @@ fn files(options: &LaunchOptions, env: &[(OsString, OsString)]) -> Vec<PathBuf> 
     let cwd = options.environment.cwd.clone().unwrap_or_default();
     let sources = options.settings.sources.clone();
     let sources = sources.unwrap_or_else(|| vec![User, Project, Local]);
+    // An isolated run has settings of its own instead.
+    let isolated = options.isolation.is_some();
+    let user = user.filter(|_| !isolated);
     let file = |source: &SettingSource| match source {
         User => user.as_ref().map(|user| user.join("settings.json")),
         Project => Some(cwd.join(".claude/settings.json")),
@@ -65,13 +66,7 @@ fn files(options: &LaunchOptions, env: &[(OsString, OsString)]) -> Vec<PathBuf> 
 
 /// The variables for authentication in one file; a file that cannot be read has none.
 fn variables(file: &Path) -> Vec<SettingsVariable> {
-    let readable = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() <= SIZE_LIMIT);
-    let text = if readable {
-        std::fs::read_to_string(file).unwrap_or_default()
-    } else {
-        String::new()
-    };
-    let settings: Value = serde_json::from_str(&text).unwrap_or_default();
+    let settings = Value::Object(document::object(file).unwrap_or_default());
     let names = API_CREDENTIALS.iter().chain(PROVIDER_SWITCHES);
     let names = names.chain(&["CLAUDE_CODE_OAUTH_TOKEN"]);
     let set = names.filter(|name| settings["env"].get(**name).is_some());

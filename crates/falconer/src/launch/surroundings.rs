@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use falconer_protocol::control::InitializeRequest;
 
+use crate::engine_choice::InProcessEngine;
 use crate::error::Error;
+use crate::isolation::Facts;
 use crate::options::{LaunchOptions, Options, Settings};
 
 use super::locate::{ThisMachine, locate};
@@ -35,6 +37,8 @@ pub struct Surroundings {
     pub settings_variables: Vec<SettingsVariable>,
     /// The text of the settings file, if it must be merged with other settings.
     pub settings_file: Option<Result<String, String>>,
+    /// What an isolated run needs to know.
+    pub(crate) isolation: Option<Facts>,
 }
 
 impl Surroundings {
@@ -49,6 +53,7 @@ impl Surroundings {
             version_failure: None,
             settings_variables: Vec::new(),
             settings_file: None,
+            isolation: None,
         }
     }
 
@@ -82,12 +87,31 @@ impl Surroundings {
         let program = locate(options.process.executable.as_deref(), &ThisMachine)?;
         check_directory(options.environment.cwd.as_deref())?;
         let mut surroundings = Self::new(program);
-        surroundings.env = std::env::vars_os().collect();
-        surroundings.uid = user_id();
         surroundings.learn_version(options, host).await?;
-        surroundings.settings_variables = settings_variables::read(options, &surroundings.env);
-        surroundings.settings_file = settings_file(options).await;
+        surroundings.look_around(options).await;
+        if let Some(config) = &options.isolation {
+            let facts = Facts::gather(config, options, &surroundings.env)?;
+            surroundings.isolation = Some(facts);
+        }
         Ok(surroundings)
+    }
+
+    /// Looks at this machine for an engine that needs no executable.
+    pub(crate) async fn of_this_process(
+        options: &LaunchOptions,
+        engine: &dyn InProcessEngine,
+    ) -> Result<Self, Error> {
+        check_directory(options.environment.cwd.as_deref())?;
+        let mut surroundings = Self::new(engine.name());
+        surroundings.look_around(options).await;
+        Ok(surroundings)
+    }
+
+    async fn look_around(&mut self, options: &LaunchOptions) {
+        self.env = std::env::vars_os().collect();
+        self.uid = user_id();
+        self.settings_variables = settings_variables::read(options, &self.env);
+        self.settings_file = settings_file(options).await;
     }
 
     async fn learn_version(
@@ -134,9 +158,12 @@ fn check_directory(path: Option<&Path>) -> Result<(), Error> {
 /// The text of the settings file, if a sandbox must be merged into it.
 async fn settings_file(options: &LaunchOptions) -> Option<Result<String, String>> {
     let settings = &options.settings;
-    let (Some(Settings::File(path)), Some(_)) = (&settings.settings, &settings.sandbox) else {
+    let Some(Settings::File(path)) = &settings.settings else {
         return None;
     };
+    if settings.sandbox.is_none() && options.isolation.is_none() {
+        return None;
+    }
     // The engine reads it relative to its own directory.
     let cwd = options.environment.cwd.as_deref().unwrap_or(Path::new(""));
     let text = tokio::fs::read_to_string(cwd.join(path)).await;
@@ -173,7 +200,10 @@ impl Options {
 
     /// Looks at this machine and plans the launch.
     pub(crate) async fn plan_here(&self, host: &HostFeatures) -> Result<LaunchPlan, Error> {
-        let surroundings = Surroundings::of_this_machine(&self.launch, host).await?;
+        let surroundings = match &self.engine {
+            Some(engine) => Surroundings::of_this_process(&self.launch, engine.as_ref()).await?,
+            None => Surroundings::of_this_machine(&self.launch, host).await?,
+        };
         self.plan(host, &surroundings)
     }
 

@@ -17,6 +17,7 @@ pub(crate) const API_CREDENTIALS: &[&str] = &[
 /// Variables that send requests to a cloud provider instead of the API.
 pub(crate) const PROVIDER_SWITCHES: &[&str] = &[
     "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
     "CLAUDE_CODE_USE_FOUNDRY",
 ];

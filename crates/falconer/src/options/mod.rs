@@ -19,6 +19,9 @@ mod settings;
 mod timeouts;
 mod tools;
 
+use std::sync::Arc;
+
+use crate::engine_choice::InProcessEngine;
 use crate::handlers::Handlers;
 use crate::launch::redact::masked_text;
 
@@ -63,6 +66,8 @@ pub struct Options {
     pub(crate) launch: LaunchOptions,
     pub(crate) handlers: Handlers,
     pub(crate) limits: RuntimeLimits,
+    /// Instead of the CLI.
+    pub(crate) engine: Option<Arc<dyn InProcessEngine>>,
 }
 
 impl Options {
@@ -78,8 +83,10 @@ impl std::fmt::Debug for Options {
         // Each part masks what it knows to be secret; keys in prompts and the values of secret
         // variables are found in the text, so the alternate form is not offered.
         let text = format!(
-            "Options {{ launch: {:?}, limits: {:?} }}",
-            self.launch, self.limits
+            "Options {{ launch: {:?}, limits: {:?}, engine: {:?} }}",
+            self.launch,
+            self.limits,
+            self.engine.as_ref().map(|engine| engine.name())
         );
         f.write_str(
             &self
@@ -107,4 +114,5 @@ pub(crate) struct LaunchOptions {
     pub(crate) settings: settings::SettingsOptions,
     pub(crate) process: process::ProcessOptions,
     pub(crate) refused: parameters::RefusedParameters,
+    pub(crate) isolation: Option<Box<crate::isolation::IsolationConfig>>,
 }

@@ -47,6 +47,11 @@ fn copy_file(
     write_private(to, &mut |out| out.write_all(&text))
 }
 
+/// Copies a login of the CLI without what can be used once only.
+pub(crate) fn copy_login(from: &Path, to: &Path) -> Result<(), SessionError> {
+    copy_file(from, to, without_refresh_token)
+}
+
 fn without_refresh_token(credentials: &mut Map<String, Value>) {
     if let Some(Value::Object(login)) = credentials.get_mut("claudeAiOauth") {
         login.shift_remove("refreshToken");

@@ -56,11 +56,8 @@ struct Host {
 impl Transport for Host {
     fn open(self: Box<Self>) -> BoxFuture<'static, Result<Link, Error>> {
         Box::pin(async move {
-            Ok(Link {
-                source: Box::new(Source(self.from_engine)),
-                sink: Box::new(Sink(PollSender::new(self.to_engine))),
-                engine: Box::new(Life(self.ending)),
-            })
+            let life = Box::new(Life(self.ending));
+            Ok(Link::over_queues(self.from_engine, self.to_engine, life))
         })
     }
 }
@@ -95,6 +92,24 @@ impl EngineEnd {
             .send(lines.into())
             .await
             .map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Link {
+    /// A link over two queues of lines, for an engine inside the process.
+    ///
+    /// The end of `output` is the end of the engine's output; `input` is dropped to end its
+    /// input.
+    pub fn over_queues(
+        output: mpsc::Receiver<Bytes>,
+        input: mpsc::Sender<Bytes>,
+        engine: Box<dyn Engine>,
+    ) -> Self {
+        Self {
+            source: Box::new(Source(output)),
+            sink: Box::new(Sink(PollSender::new(input))),
+            engine,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,9 +20,13 @@ use super::line_reader::LineReader;
 use super::stderr_ring::{StderrCallback, StderrRing};
 use super::{Ending, Engine, EngineExit, LineSink, Link, Transport};
 use crate::error::Error;
+use crate::isolation::Home;
 
 /// How long the end of stderr is waited for once every process that could write is gone.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
+
+/// How long the deletion of a home is waited for.
+const DELETION_GRACE: Duration = Duration::from_secs(5);
 
 /// Starts an engine as a child process.
 ///
@@ -57,6 +62,8 @@ pub struct Subprocess {
     pub on_stderr: Option<StderrCallback>,
     /// When the engine is dropped: time from SIGTERM to SIGKILL.
     pub drop_grace: Duration,
+    /// Deleted once the process and everything it started is gone.
+    pub(crate) home: Option<Arc<Home>>,
 }
 
 impl Subprocess {
@@ -72,6 +79,7 @@ impl Subprocess {
             stderr_lines: 200,
             on_stderr: None,
             drop_grace: Duration::from_secs(2),
+            home: None,
         }
     }
 
@@ -123,6 +131,16 @@ fn connect(config: &Subprocess, process: Supervised) -> io::Result<Link> {
         draining.await;
         drained_tx.send_replace(true);
     });
+    let (deleted_tx, deleted) = watch::channel(config.home.is_none());
+    if let Some(home) = config.home.clone() {
+        let exited = process.handle.exited();
+        // Ends with the process, which ends with its handle.
+        tokio::spawn(async move {
+            exited.await;
+            let _ = tokio::task::spawn_blocking(move || drop(home)).await;
+            deleted_tx.send_replace(true);
+        });
+    }
     Ok(Link {
         source: Box::new(LineReader::new(stdout, config.line_limit)),
         sink: Box::new(Stdin(Some(stdin))),
@@ -131,6 +149,7 @@ fn connect(config: &Subprocess, process: Supervised) -> io::Result<Link> {
             handle: process.handle,
             stderr: ring,
             drained,
+            deleted,
         }),
     })
 }
@@ -174,6 +193,8 @@ struct Process {
     handle: Handle,
     stderr: StderrRing,
     drained: watch::Receiver<bool>,
+    /// The home of the process is gone, if it had one.
+    deleted: watch::Receiver<bool>,
 }
 
 impl Engine for Process {
@@ -194,6 +215,9 @@ impl Engine for Process {
             let end_of_stderr = drained.wait_for(|drained| *drained);
             // In vain only if a leftover process holds it open.
             let _ = tokio::time::timeout(STDERR_GRACE, end_of_stderr).await;
+            let mut deleted = self.deleted.clone();
+            let gone = deleted.wait_for(|deleted| *deleted);
+            let _ = tokio::time::timeout(DELETION_GRACE, gone).await;
             engine_exit(exit.status)
         })
     }

@@ -684,9 +684,9 @@ fn the_credentials_chosen_are_the_only_ones_left() {
 #[test]
 fn the_provider_and_address_chosen_are_repeated_where_settings_files_cannot_win() {
     let new = Options::new;
-    let none = json!({"CLAUDE_CODE_USE_BEDROCK": "", "CLAUDE_CODE_USE_VERTEX": "",
+    let none = json!({"CLAUDE_CODE_USE_BEDROCK": "", "CLAUDE_USE_BEDROCK": "", "CLAUDE_CODE_USE_VERTEX": "",
         "CLAUDE_CODE_USE_FOUNDRY": ""});
-    let bedrock = json!({"CLAUDE_CODE_USE_BEDROCK": "1", "CLAUDE_CODE_USE_VERTEX": "",
+    let bedrock = json!({"CLAUDE_CODE_USE_BEDROCK": "1", "CLAUDE_USE_BEDROCK": "", "CLAUDE_CODE_USE_VERTEX": "",
         "CLAUDE_CODE_USE_FOUNDRY": ""});
     let table = [
         (new().auth(Auth::ApiKey("sk-ant-mine".into())), none),
@@ -756,7 +756,7 @@ env -u CLAUDECODE \
   '--disallowedTools=Bash(rm *)' \
   --permission-mode=default \
   '--mcp-config={"mcpServers":{"web":{"type":"http","url":"https://***@h/mcp","headers":{"X-Team":"***"}}}}' \
-  '--settings={"env":{"MY_SECRET":"***","CLAUDE_CODE_USE_BEDROCK":"","CLAUDE_CODE_USE_VERTEX":"","CLAUDE_CODE_USE_FOUNDRY":""}}'
+  '--settings={"env":{"MY_SECRET":"***","CLAUDE_CODE_USE_BEDROCK":"","CLAUDE_USE_BEDROCK":"","CLAUDE_CODE_USE_VERTEX":"","CLAUDE_CODE_USE_FOUNDRY":""}}'
 # first line on stdin:
 # {"type":"control_request","request_id":"1","request":{"subtype":"initialize","systemPrompt":["it's\n*** or plain ***"]}}
 # billing: api

@@ -9,6 +9,7 @@ mod evidence;
 mod failures;
 mod hooks;
 mod interrupt;
+mod isolation;
 mod limits;
 mod mcp;
 mod permissions;

@@ -1,0 +1,113 @@
+//! Why an isolated run was not started.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::{Escape, ProbeReport, SkillProblem};
+use crate::account::NoAccount;
+
+/// An isolated run could not be set up; nothing was started, and nothing is left.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IsolationError {
+    /// The home could not be made, written or locked.
+    #[error("failed to {doing} the home of the run, {}: {source}", path.display())]
+    Home {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The engine runs in this process and shares its home, environment and files.
+    #[error(
+        "an engine in this process cannot be isolated; run the official CLI, or leave isolation out"
+    )]
+    InProcess,
+    /// A program that the sandbox needs is not installed.
+    #[error(
+        "the sandbox needs {program}, which is not in PATH; install it (Debian: `apt install \
+         bubblewrap socat`), or choose `Sandbox::OffByChoice` to run without protection"
+    )]
+    MissingProgram {
+        /// The program.
+        program: &'static str,
+    },
+    /// There is no sandbox for this system.
+    #[error(
+        "there is no sandbox for {system}; choose `Sandbox::OffByChoice` to run without protection"
+    )]
+    Unsupported {
+        /// The system.
+        system: &'static str,
+    },
+    /// The sandbox let something through that it must refuse.
+    #[error(
+        "the sandbox does not protect: {}; repair or reinstall bubblewrap, or choose \
+         `Sandbox::OffByChoice` to run without protection", .report
+    )]
+    NotProtected {
+        /// What was found.
+        report: ProbeReport,
+    },
+    /// The probe of the sandbox did not come to an end.
+    #[error("failed to probe the sandbox: {reason}")]
+    ProbeFailed {
+        /// Why.
+        reason: String,
+    },
+    /// A skill cannot be mounted.
+    #[error("cannot mount skill {}: {problem}", path.display())]
+    Skill {
+        /// Where it comes from.
+        path: PathBuf,
+        /// Why not.
+        problem: SkillProblem,
+    },
+    /// The host has no credentials to inherit.
+    #[error("the host has neither Bedrock (CLAUDE_CODE_USE_BEDROCK=1 and AWS_REGION) nor {0}")]
+    NoHostAuth(#[source] NoAccount),
+    /// The AWS directory cannot be copied.
+    #[error("failed to copy the AWS configuration {}: {reason}", path.display())]
+    AwsDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A directory lies outside the root of the run.
+    #[error(transparent)]
+    Escape(#[from] Escape),
+}
+
+impl IsolationError {
+    /// What a person can do about it.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::InProcess => "choose no engine to run the official CLI, or remove the isolation",
+            Self::Home { .. } => "make room, or choose a writable place with `homes_in`",
+            Self::MissingProgram { .. } | Self::Unsupported { .. } | Self::NotProtected { .. } => {
+                "repair the sandbox, or choose a weaker mode by name"
+            }
+            Self::ProbeFailed { .. } => "run `claude --version`, and read the reason",
+            Self::Skill { .. } => "correct the skill, or leave it out",
+            Self::NoHostAuth(_) => "set ANTHROPIC_API_KEY, or give a key with `with_api_key`",
+            Self::AwsDirectory { .. } => "name another directory with `aws_directory`",
+            Self::Escape(_) => "choose a directory inside the root",
+        }
+    }
+
+    pub(super) fn home(
+        doing: &'static str,
+        path: &std::path::Path,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Home {
+            doing,
+            path,
+            source,
+        }
+    }
+}
