@@ -1,0 +1,342 @@
+//! What can happen.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::action::Action;
+use crate::id::ItemId;
+use crate::request::{
+    PermissionRequested, PermissionResolved, QuestionRequested, QuestionResolved,
+};
+use crate::turn::{Failure, Tokens, TurnCompleted, TurnStarted};
+
+/// What happened: `type` and `data` of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "data")]
+#[non_exhaustive]
+pub enum Body {
+    /// The engine runs, and its session is known.
+    #[serde(rename = "run.started")]
+    RunStarted(Box<RunStarted>),
+    /// A turn begins.
+    #[serde(rename = "turn.started")]
+    TurnStarted(TurnStarted),
+    /// A turn is over; one for every result.
+    #[serde(rename = "turn.completed")]
+    TurnCompleted(Box<TurnCompleted>),
+    /// A message, a thought or an action begins.
+    #[serde(rename = "item.started")]
+    ItemStarted(Box<Item>),
+    /// More of a text; streamed, not stored.
+    #[serde(rename = "item.delta")]
+    ItemDelta {
+        /// The item.
+        id: ItemId,
+        /// What is added.
+        text: String,
+    },
+    /// The whole message, thought or action.
+    #[serde(rename = "item.completed")]
+    ItemCompleted(Box<Item>),
+    /// The agent wants to do something.
+    #[serde(rename = "permission.requested")]
+    PermissionRequested(Box<PermissionRequested>),
+    /// It may, or may not.
+    #[serde(rename = "permission.resolved")]
+    PermissionResolved(Box<PermissionResolved>),
+    /// The agent asks the user something.
+    #[serde(rename = "question.requested")]
+    QuestionRequested(Box<QuestionRequested>),
+    /// It is answered.
+    #[serde(rename = "question.resolved")]
+    QuestionResolved(Box<QuestionResolved>),
+    /// A task starts: a shell or a sub-agent.
+    #[serde(rename = "task.started")]
+    TaskStarted(Box<Task>),
+    /// A task goes on.
+    #[serde(rename = "task.progress")]
+    TaskProgress(Box<Task>),
+    /// A task is over.
+    #[serde(rename = "task.completed")]
+    TaskCompleted(Box<Task>),
+    /// Something about the session is different now.
+    #[serde(rename = "session.changed")]
+    SessionChanged(SessionChanged),
+    /// The model could not be asked and is asked again.
+    #[serde(rename = "retry")]
+    Retry(Retry),
+    /// A limit is near, or reached.
+    #[serde(rename = "limit")]
+    Limit(Limit),
+    /// Something is not as it should be.
+    #[serde(rename = "warning")]
+    Warning(Warning),
+    /// A message of the engine that has no event of its own.
+    #[serde(rename = "unknown")]
+    Unknown(Unknown),
+    /// The run is over; exactly once, last.
+    #[serde(rename = "run.completed")]
+    RunCompleted(Box<RunCompleted>),
+}
+
+/// What runs, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RunStarted {
+    /// `claude`, `native` or `script`.
+    pub engine: String,
+    /// Why this engine was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_reason: Option<String>,
+    /// The version the engine reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The engine's own id of the session; opaque.
+    pub native_session: String,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where it works.
+    pub cwd: String,
+    /// The permission mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+    /// Where the credentials come from; never they themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<String>,
+    /// `api` or `subscription`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing: Option<String>,
+    /// The sandbox in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
+    /// The tools on offer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+}
+
+/// A message, a thought or an action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Item {
+    /// Stays the same from start to end.
+    pub id: ItemId,
+    /// What it is.
+    pub content: ItemContent,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ItemContent {
+    /// Text of the agent.
+    Message {
+        /// The text.
+        text: String,
+    },
+    /// Text put into the conversation by the engine or a hook.
+    Injected {
+        /// The text.
+        text: String,
+    },
+    /// What the agent thought.
+    Thought {
+        /// The text; empty if the model keeps it to itself.
+        text: String,
+    },
+    /// What several actions did, in one sentence.
+    Summary {
+        /// The sentence.
+        text: String,
+        /// The actions.
+        of: Vec<String>,
+    },
+    /// A tool call.
+    Action(Box<Action>),
+}
+
+/// A shell or a sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Task {
+    /// The task.
+    pub id: String,
+    /// `local_bash`, `local_agent` and others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The call that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// Whether the agent goes on meanwhile.
+    pub in_background: bool,
+    /// What it did last, or in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<TaskEnd>,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TaskEnd {
+    /// It did what it was for.
+    Completed,
+    /// It failed.
+    Failed,
+    /// Somebody stopped it.
+    Stopped,
+    /// The run ended first.
+    Aborted,
+}
+
+/// Something about the session is different now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "what", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SessionChanged {
+    /// Another model answers.
+    Model {
+        /// Before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// Now.
+        to: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Another permission mode.
+    Mode {
+        /// Now.
+        to: String,
+    },
+    /// Another title.
+    Title {
+        /// Now.
+        to: String,
+    },
+    /// Earlier messages were replaced by a summary.
+    Compacted {
+        /// `manual` or `auto`.
+        trigger: String,
+        /// Tokens before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tokens_before: Option<u64>,
+        /// Tokens after.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tokens_after: Option<u64>,
+    },
+    /// The conversation was cleared and goes on under another id.
+    Reset {
+        /// The engine's new id of the session, when it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        native_session: Option<String>,
+    },
+    /// A copy goes on under another id.
+    Forked {
+        /// The engine's id of the copy.
+        native_session: String,
+    },
+}
+
+/// The model could not be asked and is asked again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Retry {
+    /// Which attempt failed.
+    pub attempt: u64,
+    /// How often it is tried.
+    pub max_attempts: u64,
+    /// How long until the next.
+    pub delay_ms: f64,
+    /// The HTTP status, if there was an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u64>,
+    /// A word for the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A limit is near, or reached.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Limit {
+    /// Which.
+    pub kind: String,
+    /// Whether it is reached; otherwise it is near.
+    pub reached: bool,
+    /// When it is lifted, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<f64>,
+    /// For people.
+    pub text: String,
+}
+
+/// Something is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Warning {
+    /// A word a program can match.
+    pub kind: String,
+    /// For people.
+    pub text: String,
+}
+
+/// A message of the engine that has no event of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Unknown {
+    /// Its type and subtype.
+    pub kind: String,
+    /// The message as it is.
+    pub message: Value,
+}
+
+/// The run is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RunCompleted {
+    /// How.
+    pub outcome: Outcome,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// The last answer, or what there is of it.
+    pub text: String,
+    /// The last value asked for by a schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_output: Option<Value>,
+    /// The engine's id of the session, if it ever had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_session: Option<String>,
+    /// How many turns there were.
+    pub turns: u32,
+    /// Tokens of all turns.
+    pub tokens: Tokens,
+    /// What it cost, in US dollars.
+    pub cost_usd: f64,
+    /// The end of what the engine wrote to stderr; only after a failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stderr: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The last turn succeeded.
+    Ok,
+    /// It failed.
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+}

@@ -1,0 +1,46 @@
+//! What happens in a run, in one vocabulary for every engine.
+//!
+//! [`Normaliser`] turns the messages of an engine into [`Body`]s; [`Sequence`] numbers them and
+//! puts them into the envelope [`Event`]. Both are pure: no I/O, no clock.
+//!
+//! ```
+//! use falconer_event::{Body, End, Normaliser, Run};
+//! use falconer_protocol::Message;
+//!
+//! let mut normaliser = Normaliser::new(Run::default());
+//! let line = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s"}"#;
+//! let message: Message = serde_json::from_str(line)?;
+//! let mut drafts = normaliser.message(&message);
+//! drafts.extend(normaliser.end(End::default()));
+//! assert!(matches!(drafts[0].body, Body::RunStarted(_)));
+//! assert!(matches!(drafts[drafts.len() - 1].body, Body::RunCompleted(_)));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod action;
+mod body;
+mod diff;
+mod envelope;
+mod id;
+mod normalise;
+mod preview;
+mod request;
+mod schema;
+mod turn;
+
+pub use action::{Action, ActionKind, ActionStatus};
+pub use body::{
+    Body, Item, ItemContent, Limit, Outcome, Retry, RunCompleted, RunStarted, SessionChanged, Task,
+    TaskEnd, Unknown, Warning,
+};
+pub use diff::Diff;
+pub use envelope::{Draft, Event, Sequence, Source};
+pub use id::{ItemId, RunId, TurnNumber};
+pub use normalise::{End, Normaliser, Run};
+pub use preview::Preview;
+pub use request::{
+    PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested, QuestionResolved,
+    Resolution,
+};
+pub use schema::json_schema;
+pub use turn::{Denial, Failure, Tokens, TurnCompleted, TurnStarted};

@@ -1,0 +1,242 @@
+//! Messages, thoughts and actions.
+
+use falconer_protocol::content::{Content, ContentBlock, ToolResultBlock};
+use falconer_protocol::message::{
+    AssistantMessage, ToolProgressMessage, ToolUseSummaryMessage, UserMessage,
+};
+use falconer_protocol::{Message, ToolUseId};
+use serde_json::Value;
+
+use super::{Normaliser, Open};
+use crate::action::{Action, ActionStatus};
+use crate::body::{Body, Item, ItemContent};
+use crate::diff::Diff;
+use crate::envelope::Draft;
+use crate::id::ItemId;
+use crate::preview::Preview;
+
+impl Normaliser {
+    pub(super) fn assistant(&mut self, message: &AssistantMessage, out: &mut Vec<Draft>) {
+        self.ensure_turn(out);
+        for block in &message.message.content {
+            self.block(block, message, out);
+        }
+    }
+
+    fn block(&mut self, block: &ContentBlock, message: &AssistantMessage, out: &mut Vec<Draft>) {
+        let parent = message.parent_tool_use_id.as_ref();
+        let id = self.next_id(message);
+        let content = match block {
+            ContentBlock::Text(block) => {
+                if parent.is_none() {
+                    self.said.clone_from(&block.text);
+                }
+                ItemContent::Message {
+                    text: block.text.clone(),
+                }
+            }
+            ContentBlock::Thinking(block) => ItemContent::Thought {
+                text: block.thinking.clone(),
+            },
+            ContentBlock::RedactedThinking(_) => ItemContent::Thought {
+                text: String::new(),
+            },
+            ContentBlock::ToolUse(block) => {
+                let agent = message.agent_id.as_ref().map(|id| id.as_str().to_owned());
+                let action = Action::begun(&block.name, &block.input, agent);
+                return self.begin_action(block.id.clone(), action, parent, out);
+            }
+            _ => return self.other_block(block, message, out),
+        };
+        self.push(
+            parent,
+            Body::ItemCompleted(Box::new(Item { id, content })),
+            out,
+        );
+    }
+
+    /// Tools the API runs itself, and blocks this version does not know.
+    fn other_block(
+        &mut self,
+        block: &ContentBlock,
+        message: &AssistantMessage,
+        out: &mut Vec<Draft>,
+    ) {
+        let parent = message.parent_tool_use_id.as_ref();
+        let raw = serde_json::to_value(block).unwrap_or(Value::Null);
+        let text = |name: &str| raw[name].as_str().map(str::to_owned);
+        if let (Some(id), Some(name)) = (text("id"), text("name")) {
+            let action = Action::begun(&name, &raw["input"], None);
+            self.begin_action(id.into(), action, parent, out);
+        } else if let Some(id) = text("tool_use_id") {
+            self.end_action(&id.into(), &raw["content"], ActionStatus::Ok, None, out);
+        } else {
+            self.unknown(&Message::Assistant(Box::new(message.clone())), out);
+        }
+    }
+
+    /// Ids of blocks: the API message and the place in it.
+    fn next_id(&mut self, message: &AssistantMessage) -> ItemId {
+        let uuid = || message.uuid.as_ref().map(|id| id.as_str().to_owned());
+        let name = message.message.id.clone().or_else(uuid).unwrap_or_default();
+        let index = self.blocks.entry(name.clone()).or_default();
+        let id = block_id(&name, *index);
+        *index += 1;
+        id
+    }
+
+    fn begin_action(
+        &mut self,
+        id: ToolUseId,
+        action: Action,
+        parent: Option<&ToolUseId>,
+        out: &mut Vec<Draft>,
+    ) {
+        if self.done.contains(&id) {
+            return;
+        }
+        let turn = self.open_turns.back().copied();
+        if let Some(open) = self.actions.get_mut(&id) {
+            // Progress was reported before the call itself.
+            open.action = action;
+            return;
+        }
+        let item = action_item(&id, action.clone());
+        self.actions.insert(
+            id,
+            Open {
+                action,
+                turn,
+                parent: parent.cloned(),
+            },
+        );
+        self.push(parent, Body::ItemStarted(Box::new(item)), out);
+    }
+
+    /// Ends an action once; a result nobody asked for is an action of its own.
+    pub(super) fn end_action(
+        &mut self,
+        id: &ToolUseId,
+        content: &Value,
+        status: ActionStatus,
+        output: Option<&Value>,
+        out: &mut Vec<Draft>,
+    ) {
+        if !self.done.insert(id.clone()) {
+            return;
+        }
+        let turn = self.open_turns.back().copied();
+        let unseen = || Open {
+            action: Action::unseen(),
+            turn,
+            parent: None,
+        };
+        let open = self.actions.remove(id).unwrap_or_else(unseen);
+        let mut action = open.action;
+        action.status = status;
+        action.result = Some(Preview::of_result(content));
+        if let Some(diff) = output.and_then(|output| Diff::of_result(&action.title, output)) {
+            action.diff = Some(diff);
+        }
+        let before = out.len();
+        let item = action_item(id, action);
+        self.push(
+            open.parent.as_ref(),
+            Body::ItemCompleted(Box::new(item)),
+            out,
+        );
+        out[before].turn = open.turn;
+    }
+
+    pub(super) fn user(&mut self, message: &UserMessage, out: &mut Vec<Draft>) {
+        match &message.message.content {
+            Content::Text(text) => self.injected(text, message, out),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    match block {
+                        ContentBlock::ToolResult(result) => self.tool_result(result, message, out),
+                        ContentBlock::Text(block) => self.injected(&block.text, message, out),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn tool_result(
+        &mut self,
+        result: &ToolResultBlock,
+        message: &UserMessage,
+        out: &mut Vec<Draft>,
+    ) {
+        let meta = message.tool_result_meta.iter().flatten();
+        let denied = meta
+            .filter(|meta| meta.id.as_ref() == Some(&result.tool_use_id))
+            .any(|meta| meta.non_execution_kind.is_some());
+        let status = match (denied, result.failed()) {
+            (true, _) => ActionStatus::Denied,
+            (false, true) => ActionStatus::Failed,
+            (false, false) => ActionStatus::Ok,
+        };
+        let content = result
+            .content
+            .as_ref()
+            .and_then(|content| serde_json::to_value(content).ok());
+        let content = content.unwrap_or(Value::Null);
+        let output = message.tool_use_result.as_ref();
+        self.end_action(&result.tool_use_id, &content, status, output, out);
+    }
+
+    /// Text the engine put into the conversation; what the host said itself is not repeated.
+    fn injected(&mut self, text: &str, message: &UserMessage, out: &mut Vec<Draft>) {
+        if message.is_replay == Some(true) || text.is_empty() {
+            return;
+        }
+        let uuid = message.uuid.as_ref().map(|id| id.as_str().to_owned());
+        let item = Item {
+            id: uuid.unwrap_or_default().into(),
+            content: ItemContent::Injected {
+                text: text.to_owned(),
+            },
+        };
+        let parent = message.parent_tool_use_id.as_ref();
+        self.push(parent, Body::ItemCompleted(Box::new(item)), out);
+    }
+
+    /// A sign of life of a call, perhaps of one that has not been announced yet.
+    pub(super) fn tool_progress(&mut self, progress: &ToolProgressMessage, out: &mut Vec<Draft>) {
+        // A heartbeat names the call as its parent.
+        let heartbeat = progress.heartbeat == Some(true);
+        let real = progress.parent_tool_use_id.as_ref().filter(|_| heartbeat);
+        let id = real.unwrap_or(&progress.tool_use_id).clone();
+        if !self.actions.contains_key(&id) {
+            let action = Action::begun(&progress.tool_name, &Value::Null, None);
+            self.begin_action(id, action, None, out);
+        }
+    }
+
+    pub(super) fn summary(&mut self, summary: &ToolUseSummaryMessage, out: &mut Vec<Draft>) {
+        let uuid = summary.uuid.as_ref().map(|id| id.as_str().to_owned());
+        let of = summary.preceding_tool_use_ids.iter();
+        let item = Item {
+            id: uuid.unwrap_or_default().into(),
+            content: ItemContent::Summary {
+                text: summary.summary.clone(),
+                of: of.map(|id| id.as_str().to_owned()).collect(),
+            },
+        };
+        self.push(None, Body::ItemCompleted(Box::new(item)), out);
+    }
+}
+
+/// The id of a block of an API message.
+pub(super) fn block_id(message: &str, index: usize) -> ItemId {
+    format!("{message}.{index}").into()
+}
+
+pub(super) fn action_item(id: &ToolUseId, action: Action) -> Item {
+    Item {
+        id: id.as_str().into(),
+        content: ItemContent::Action(Box::new(action)),
+    }
+}

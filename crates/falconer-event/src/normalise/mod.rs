@@ -1,0 +1,166 @@
+//! Messages of an engine become events: a small state, and one method per kind of message.
+
+mod ending;
+mod items;
+mod reply;
+mod stream;
+mod system;
+mod tasks;
+mod turns;
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use falconer_protocol::{Message, ToolUseId};
+use serde_json::Value;
+
+use crate::action::Action;
+use crate::body::{Body, Limit, Task, Unknown, Warning};
+use crate::envelope::{Draft, Source};
+use crate::id::TurnNumber;
+use crate::turn::{Tokens, TurnCompleted};
+
+pub use ending::End;
+
+/// What is known of a run before its engine says anything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Run {
+    /// `claude`, `native` or `script`.
+    pub engine: String,
+    /// Why this engine was chosen.
+    pub engine_reason: Option<String>,
+    /// Where the credentials come from, if more is known than the engine says.
+    pub auth: Option<String>,
+    /// `api` or `subscription`.
+    pub billing: Option<String>,
+    /// The sandbox in force.
+    pub sandbox: Option<String>,
+}
+
+/// Turns the messages of one run into events.
+///
+/// Exactly one `run.started`, as soon as the session is known; a `turn.completed` for every
+/// result; every action that began is completed; `run.completed` exactly once, last.
+#[derive(Debug, Default)]
+pub struct Normaliser {
+    run: Run,
+    /// The engine's id of the session, once it is known.
+    session: Option<String>,
+    has_started: bool,
+    has_ended: bool,
+    /// Turns without a result yet; results may be held back, so there may be several.
+    open_turns: VecDeque<TurnNumber>,
+    turns: u32,
+    last: Option<TurnCompleted>,
+    tokens: Tokens,
+    actions: BTreeMap<ToolUseId, Open>,
+    done: HashSet<ToolUseId>,
+    tasks: BTreeMap<String, Task>,
+    /// How many blocks of an API message have come, by its id.
+    blocks: HashMap<String, usize>,
+    /// Text of the agent in the turn under way.
+    said: String,
+}
+
+/// An action without a result yet.
+#[derive(Debug)]
+struct Open {
+    action: Action,
+    turn: Option<TurnNumber>,
+    parent: Option<ToolUseId>,
+}
+
+impl Normaliser {
+    /// For a run that begins.
+    pub fn new(run: Run) -> Self {
+        Self {
+            run,
+            ..Self::default()
+        }
+    }
+
+    /// The engine's id of the session, once it is known.
+    pub fn native_session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// The turn under way, if there is one.
+    pub fn turn(&self) -> Option<TurnNumber> {
+        self.open_turns.back().copied()
+    }
+
+    /// What a message means.
+    pub fn message(&mut self, message: &Message) -> Vec<Draft> {
+        let mut out = Vec::new();
+        if !self.has_ended {
+            self.dispatch(message, &mut out);
+        }
+        out
+    }
+
+    fn dispatch(&mut self, message: &Message, out: &mut Vec<Draft>) {
+        match message {
+            Message::StreamEvent(event) => self.stream_event(event, out),
+            Message::Assistant(message) => self.assistant(message, out),
+            Message::User(message) => self.user(message, out),
+            Message::System(message) => self.system(message, out),
+            Message::Result(result) => self.result(result, out),
+            Message::ToolProgress(progress) => self.tool_progress(progress, out),
+            Message::ToolUseSummary(summary) => self.summary(summary, out),
+            Message::ConversationReset(_) => self.reset(None, out),
+            Message::RateLimitEvent(event) => self.rate_limit(&event.rate_limit_info, out),
+            Message::Warning(warning) => self.warn(&warning.kind, &warning.text, out),
+            // Answered elsewhere, or of interest to the host only.
+            Message::ControlRequest(_)
+            | Message::ControlResponse(_)
+            | Message::ControlCancelRequest(_)
+            | Message::CommandLifecycle(_)
+            | Message::TranscriptMirror(_)
+            | Message::KeepAlive(_) => {}
+            other => self.unknown(other, out),
+        }
+    }
+
+    /// Something of the agent in the turn under way.
+    fn push(&self, parent: Option<&ToolUseId>, body: Body, out: &mut Vec<Draft>) {
+        out.push(Draft {
+            turn: self.open_turns.back().copied(),
+            source: Source::Agent,
+            parent: parent.cloned(),
+            body,
+        });
+    }
+
+    fn warn(&self, kind: &str, text: &str, out: &mut Vec<Draft>) {
+        let warning = Warning {
+            kind: kind.to_owned(),
+            text: text.to_owned(),
+        };
+        let mut draft = Draft::new(Source::Falconer, Body::Warning(warning));
+        draft.turn = self.open_turns.back().copied();
+        out.push(draft);
+    }
+
+    fn unknown(&self, message: &Message, out: &mut Vec<Draft>) {
+        let message = serde_json::to_value(message).unwrap_or(Value::Null);
+        let word = |name: &str| message[name].as_str().map(str::to_owned);
+        let kind = match (word("type"), word("subtype")) {
+            (Some(kind), Some(subtype)) => format!("{kind}/{subtype}"),
+            (Some(kind), None) => kind,
+            (None, _) => "?".to_owned(),
+        };
+        self.push(None, Body::Unknown(Unknown { kind, message }), out);
+    }
+
+    fn rate_limit(&self, info: &falconer_protocol::message::RateLimitInfo, out: &mut Vec<Draft>) {
+        let status = info.status.as_str();
+        let kind = info.rate_limit_type.clone();
+        let limit = Limit {
+            kind: kind.unwrap_or_else(|| "rate_limit".to_owned()),
+            reached: status == "rejected",
+            resets_at: info.resets_at.as_ref().map(|time| time.as_f64()),
+            text: format!("rate limit: {status}"),
+        };
+        self.push(None, Body::Limit(limit), out);
+    }
+}

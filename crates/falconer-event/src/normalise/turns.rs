@@ -1,0 +1,201 @@
+//! The start of a run, and turns.
+
+use falconer_protocol::message::{PermissionDenial, ResultMessage};
+use falconer_protocol::system::Init;
+use falconer_protocol::usage::Usage;
+
+use super::Normaliser;
+use crate::body::{Body, RunStarted, SessionChanged};
+use crate::envelope::{Draft, Source};
+use crate::id::TurnNumber;
+use crate::turn::{Denial, Failure, Tokens, TurnCompleted, TurnStarted};
+
+impl Normaliser {
+    /// A turn begins; the first one tells that the run has started.
+    pub(super) fn init(&mut self, init: &Init, out: &mut Vec<Draft>) {
+        let session = init.session_id.as_ref().map(|id| id.as_str().to_owned());
+        if !self.has_started {
+            self.has_started = true;
+            self.session.clone_from(&session);
+            let started = Body::RunStarted(Box::new(self.started(init)));
+            out.push(Draft::new(Source::Falconer, started));
+        } else if session.is_some() && session != self.session {
+            self.session.clone_from(&session);
+            self.reset(session, out);
+        }
+        let prompts = init.user_message_uuids.iter().flatten();
+        self.begin_turn(
+            TurnStarted {
+                prompts: prompts.map(|id| id.as_str().to_owned()).collect(),
+                model: init.model.clone(),
+            },
+            out,
+        );
+    }
+
+    fn started(&self, init: &Init) -> RunStarted {
+        let mode = init.permission_mode.as_ref();
+        RunStarted {
+            engine: self.run.engine.clone(),
+            engine_reason: self.run.engine_reason.clone(),
+            version: init.claude_code_version.clone(),
+            native_session: self.session.clone().unwrap_or_default(),
+            model: init.model.clone(),
+            cwd: init.cwd.clone(),
+            permission_mode: mode.map(|mode| mode.as_str().to_owned()),
+            auth: self
+                .run
+                .auth
+                .clone()
+                .or_else(|| init.api_key_source.clone()),
+            billing: self.run.billing.clone(),
+            sandbox: self.run.sandbox.clone(),
+            tools: init.tools.clone(),
+        }
+    }
+
+    pub(super) fn reset(&self, native_session: Option<String>, out: &mut Vec<Draft>) {
+        let change = SessionChanged::Reset { native_session };
+        self.push(None, Body::SessionChanged(change), out);
+    }
+
+    pub(super) fn begin_turn(&mut self, started: TurnStarted, out: &mut Vec<Draft>) {
+        self.turns += 1;
+        self.open_turns.push_back(TurnNumber(self.turns));
+        self.said.clear();
+        self.push(None, Body::TurnStarted(started), out);
+    }
+
+    /// For messages that come without an `init` before them.
+    pub(super) fn ensure_turn(&mut self, out: &mut Vec<Draft>) {
+        if self.open_turns.is_empty() {
+            self.begin_turn(TurnStarted::default(), out);
+        }
+    }
+
+    /// The end of the oldest open turn: results come in the order of their turns.
+    pub(super) fn result(&mut self, result: &ResultMessage, out: &mut Vec<Draft>) {
+        self.ensure_turn(out);
+        if self.session.is_none() {
+            self.session = result.session_id.as_ref().map(|id| id.as_str().to_owned());
+        }
+        self.complete_turn(self.completed(result), out);
+    }
+
+    /// Warnings first, so that nothing of the turn comes after its completion.
+    pub(super) fn complete_turn(&mut self, completed: TurnCompleted, out: &mut Vec<Draft>) {
+        let turn = self.open_turns.pop_front();
+        for denial in &completed.denials {
+            let before = out.len();
+            self.warn(
+                "permission_denied",
+                &format!("permission denied: {}", denial.tool),
+                out,
+            );
+            out[before].turn = turn;
+        }
+        self.tokens += completed.tokens;
+        self.last = Some(completed.clone());
+        out.push(Draft {
+            turn,
+            ..Draft::new(Source::Agent, Body::TurnCompleted(Box::new(completed)))
+        });
+    }
+
+    fn completed(&self, result: &ResultMessage) -> TurnCompleted {
+        let ok = !result.is_error;
+        let text = result.result.clone().filter(|text| !text.is_empty());
+        let models = result.model_usage.iter();
+        let number = |value: &Option<falconer_protocol::Number>| {
+            value.as_ref().map_or(0.0, |value| value.as_f64())
+        };
+        TurnCompleted {
+            ok,
+            // What was said is the partial answer of a turn that failed.
+            text: text.filter(|_| ok).unwrap_or_else(|| self.said.clone()),
+            structured_output: result.structured_output.clone(),
+            failure: (!ok).then(|| failure(result)),
+            tokens: result.usage.as_ref().map(tokens).unwrap_or_default(),
+            models: models
+                .filter_map(|(name, usage)| Some((name.clone(), serde_json::to_value(usage).ok()?)))
+                .collect(),
+            total_cost_usd: number(&result.total_cost_usd),
+            model_turns: result.num_turns.unwrap_or(0),
+            duration_ms: number(&result.duration_ms),
+            api_duration_ms: number(&result.duration_api_ms),
+            denials: result.permission_denials.iter().map(denial).collect(),
+            stop_reason: result
+                .stop_reason
+                .as_ref()
+                .map(|reason| reason.as_str().to_owned()),
+            terminal_reason: (result.terminal_reason.as_ref())
+                .map(|reason| reason.as_str().to_owned()),
+            prompts: prompts(result),
+            origin: result.origin.as_ref().and_then(origin),
+        }
+    }
+}
+
+fn prompts(result: &ResultMessage) -> Vec<String> {
+    let several = result.user_message_uuids.iter().flatten();
+    let mut prompts: Vec<String> = several.map(|id| id.as_str().to_owned()).collect();
+    if let (true, Some(one)) = (prompts.is_empty(), &result.user_message_uuid) {
+        prompts.push(one.as_str().to_owned());
+    }
+    prompts
+}
+
+fn origin(origin: &falconer_protocol::message::MessageOrigin) -> Option<String> {
+    let origin = serde_json::to_value(origin).ok()?;
+    origin["kind"].as_str().map(str::to_owned)
+}
+
+fn denial(denial: &PermissionDenial) -> Denial {
+    Denial {
+        tool: denial.tool_name.clone(),
+        id: denial.tool_use_id.as_str().to_owned(),
+        input: denial.tool_input.clone(),
+    }
+}
+
+fn tokens(usage: &Usage) -> Tokens {
+    Tokens {
+        input: usage.input_tokens.unwrap_or(0),
+        output: usage.output_tokens.unwrap_or(0),
+        cache_read: usage.cache_read_input_tokens.unwrap_or(0),
+        cache_write: usage.cache_creation_input_tokens.unwrap_or(0),
+    }
+}
+
+/// The text is what the result says, else its errors, else its subtype, else its denials.
+fn failure(result: &ResultMessage) -> Failure {
+    let subtype = result.subtype.as_str();
+    let denied = || {
+        let tools: Vec<&str> = (result.permission_denials.iter())
+            .map(|denial| denial.tool_name.as_str())
+            .collect();
+        format!("permission denied: {}", tools.join(", "))
+    };
+    let said = result.result.clone().filter(|text| !text.trim().is_empty());
+    let text = said
+        .or_else(|| (!result.errors.is_empty()).then(|| result.errors.join("\n")))
+        .or_else(|| (subtype != "success" && !subtype.is_empty()).then(|| subtype.to_owned()))
+        .or_else(|| (!result.permission_denials.is_empty()).then(denied))
+        .unwrap_or_else(|| "the engine reports an error without a word".to_owned());
+    Failure::new(class(result), text)
+}
+
+fn class(result: &ResultMessage) -> String {
+    let reason = result.startup_failure_reason.as_ref();
+    if let Some(reason) = reason {
+        return format!("startup:{}", reason.as_str());
+    }
+    if result.subtype.as_str() != "success" {
+        return result.subtype.as_str().to_owned();
+    }
+    let reason = result
+        .terminal_reason
+        .as_ref()
+        .map(|reason| reason.as_str());
+    reason.unwrap_or("error").to_owned()
+}

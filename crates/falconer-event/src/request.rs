@@ -1,0 +1,181 @@
+//! What the agent wants to know: permissions and questions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The agent wants to do something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PermissionRequested {
+    /// The request.
+    pub id: String,
+    /// The call it is about.
+    pub tool_use_id: String,
+    /// The tool.
+    pub tool: String,
+    /// Exactly what would be done.
+    pub input: Value,
+    /// A hash of tool and input: an answer names it, so that nobody approves what he did not see.
+    pub digest: String,
+    /// Why it is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Rules the engine suggests for "always", as it says them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<Value>,
+    /// The sub-agent that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+impl PermissionRequested {
+    /// A request with nothing but what every request has.
+    pub fn new(
+        id: impl Into<String>,
+        tool: impl Into<String>,
+        input: Value,
+        digest: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            tool_use_id: String::new(),
+            tool: tool.into(),
+            input,
+            digest: digest.into(),
+            reason: None,
+            suggestions: Vec::new(),
+            agent: None,
+        }
+    }
+}
+
+/// Somebody, or something, answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PermissionResolved {
+    /// The request.
+    pub id: String,
+    /// The answer.
+    pub resolution: Resolution,
+    /// Who answered.
+    pub by: String,
+    /// What the agent is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The input that runs instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<Value>,
+    /// The one rule that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Value>,
+}
+
+impl PermissionResolved {
+    /// An answer with nothing but what every answer has.
+    pub fn new(id: impl Into<String>, resolution: Resolution, by: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            resolution,
+            by: by.into(),
+            message: None,
+            edited: None,
+            rule: None,
+        }
+    }
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Resolution {
+    /// It may be done.
+    Allowed,
+    /// It may not.
+    Denied,
+    /// The engine no longer wants to know.
+    Withdrawn,
+    /// Nobody answered in time; that is a denial.
+    Expired,
+}
+
+/// The agent asks the user something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct QuestionRequested {
+    /// The request.
+    pub id: String,
+    /// What kind of question.
+    pub kind: QuestionKind,
+    /// The form: questions with options, a plan, a schema.
+    pub form: Value,
+    /// A hash of kind and form: an answer names it, so that nobody answers what he did not see.
+    #[serde(default)]
+    pub digest: String,
+    /// The call it is about, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+}
+
+impl QuestionRequested {
+    /// A question with nothing but what every question has.
+    pub fn new(
+        id: impl Into<String>,
+        kind: QuestionKind,
+        form: Value,
+        digest: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            kind,
+            form,
+            digest: digest.into(),
+            tool_use_id: None,
+        }
+    }
+}
+
+/// Kinds of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum QuestionKind {
+    /// Questions with options.
+    Choice,
+    /// A plan to approve.
+    Plan,
+    /// A form of an MCP server.
+    Elicitation,
+}
+
+/// The question is answered, or not asked any more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct QuestionResolved {
+    /// The request.
+    pub id: String,
+    /// What became of it.
+    pub resolution: Resolution,
+    /// Who answered.
+    pub by: String,
+    /// The answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Value>,
+    /// Why there are none, or what else was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl QuestionResolved {
+    /// An answer with nothing but what every answer has.
+    pub fn new(id: impl Into<String>, resolution: Resolution, by: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            resolution,
+            by: by.into(),
+            answers: None,
+            message: None,
+        }
+    }
+}

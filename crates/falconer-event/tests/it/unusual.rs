@@ -1,0 +1,133 @@
+//! Replies without a stream, failures, and what comes at the wrong time.
+
+use falconer_event::{Body, Draft, End, Failure, Normaliser, Outcome, Run, TurnCompleted};
+use serde_json::{Value, json};
+
+fn turn(drafts: &[Draft]) -> &TurnCompleted {
+    let turns = drafts.iter().filter_map(|draft| match &draft.body {
+        Body::TurnCompleted(turn) => Some(&**turn),
+        _ => None,
+    });
+    let turns: Vec<&TurnCompleted> = turns.collect();
+    assert_eq!(turns.len(), 1);
+    turns[0]
+}
+
+#[test]
+fn replies_without_a_stream_are_turns() {
+    let cases: &[(Value, bool, &str, Option<Value>)] = &[
+        (json!("plain"), true, "plain", None),
+        (
+            json!({"result": "text", "session_id": "s"}),
+            true,
+            "text",
+            None,
+        ),
+        (
+            json!({"structured_output": {"n": 7}}),
+            true,
+            "",
+            Some(json!({"n": 7})),
+        ),
+        (json!({"error": "broken"}), false, "", None),
+        (json!({"error": {"message": "broken"}}), false, "", None),
+        (
+            json!({"is_error": true, "result": "broken"}),
+            false,
+            "broken",
+            None,
+        ),
+        (
+            json!({"type": "result", "subtype": "success", "is_error": false, "result": "r"}),
+            true,
+            "r",
+            None,
+        ),
+    ];
+    for (reply, ok, text, value) in cases {
+        let mut normaliser = Normaliser::new(Run::default());
+        let drafts = normaliser.reply(reply);
+        let turn = turn(&drafts);
+        assert_eq!((turn.ok, turn.text.as_str()), (*ok, *text), "{reply}");
+        assert_eq!(&turn.structured_output, value, "{reply}");
+        if !ok {
+            assert_eq!(turn.failure.as_ref().unwrap().text, "broken", "{reply}");
+        }
+    }
+}
+
+#[test]
+fn the_text_of_a_failure_comes_from_the_first_place_that_has_one() {
+    let denial = json!([{"tool_name": "Bash", "tool_use_id": "t", "tool_input": {}}]);
+    let cases = [
+        (
+            json!({"subtype": "success", "result": "r", "errors": ["e"]}),
+            "r",
+        ),
+        (
+            json!({"subtype": "error_max_turns", "result": " ", "errors": ["e", "f"]}),
+            "e\nf",
+        ),
+        (
+            json!({"subtype": "error_max_turns", "permission_denials": denial}),
+            "error_max_turns",
+        ),
+        (
+            json!({"subtype": "success", "permission_denials": denial}),
+            "permission denied: Bash",
+        ),
+        (
+            json!({"subtype": "success"}),
+            "the engine reports an error without a word",
+        ),
+    ];
+    for (mut result, expected) in cases {
+        result["type"] = json!("result");
+        result["is_error"] = json!(true);
+        let mut normaliser = Normaliser::new(Run::default());
+        let drafts = normaliser.message(&serde_json::from_value(result.clone()).unwrap());
+        assert_eq!(
+            turn(&drafts).failure.as_ref().unwrap().text,
+            expected,
+            "{result}"
+        );
+    }
+}
+
+fn ended(end: End) -> Vec<Draft> {
+    Normaliser::new(Run::default()).end(end)
+}
+
+#[test]
+fn a_run_that_never_had_a_session_still_ends_with_its_reason() {
+    let mut end = End::default();
+    end.failure = Some(Failure::new("spawn", "no such file"));
+    end.stderr = vec!["last words".to_owned()];
+    let drafts = ended(end);
+    let [
+        Draft {
+            body: Body::RunCompleted(run),
+            ..
+        },
+    ] = drafts.as_slice()
+    else {
+        panic!("{drafts:?}");
+    };
+    assert_eq!(run.outcome, Outcome::Failed);
+    assert_eq!(run.failure.as_ref().unwrap().class, "spawn");
+    assert_eq!(run.stderr, ["last words"]);
+    assert_eq!(run.native_session, None);
+}
+
+#[test]
+fn nothing_comes_after_the_end() {
+    let mut normaliser = Normaliser::new(Run::default());
+    normaliser.end(End::default());
+    let init = json!({"type": "system", "subtype": "init", "cwd": "/p", "session_id": "s"});
+    assert_eq!(
+        normaliser.message(&serde_json::from_value(init).unwrap()),
+        []
+    );
+    assert_eq!(normaliser.reply(&json!("late")), []);
+    assert_eq!(normaliser.end(End::default()), []);
+}
