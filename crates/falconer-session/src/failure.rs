@@ -1,0 +1,83 @@
+//! Why a run failed, in words a program can match.
+
+use falconer::FailureClass;
+use falconer_event::Failure;
+
+/// The classes of failure that this crate gives a run, beside those of
+/// [`crate::LimitKind::class`] and the engine's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunFailure {
+    /// The conversation to resume does not exist any more.
+    SessionNotFound,
+    /// The engine answered for another session than the one asked for.
+    SessionMismatch,
+    /// Another run holds the session the engine named.
+    SessionBusy,
+    /// The lock of the session could not be used.
+    LockFailed,
+    /// The engine could not be started.
+    EngineNotStarted,
+    /// The engine ended before its work did.
+    EngineEnded,
+}
+
+impl RunFailure {
+    /// The class, as events carry it.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::SessionNotFound => "session_not_found",
+            Self::SessionMismatch => "session_mismatch",
+            Self::SessionBusy => "session_busy",
+            Self::LockFailed => "lock_failed",
+            Self::EngineNotStarted => "engine_not_started",
+            Self::EngineEnded => "engine_ended",
+        }
+    }
+
+    /// The kind of a failure, if it is one of these.
+    pub fn of(failure: &Failure) -> Option<Self> {
+        let all = [
+            Self::SessionNotFound,
+            Self::SessionMismatch,
+            Self::SessionBusy,
+            Self::LockFailed,
+            Self::EngineNotStarted,
+            Self::EngineEnded,
+        ];
+        all.into_iter().find(|kind| kind.class() == failure.class)
+    }
+
+    pub(crate) fn with(self, text: impl Into<String>) -> Failure {
+        Failure::new(self.class(), text)
+    }
+}
+
+/// What an error of the engine means for a run that had not started, or had.
+pub(crate) fn of_error(error: &falconer::Error, otherwise: RunFailure) -> Failure {
+    let kind = match error {
+        falconer::Error::Failed(failure) if failure.class == FailureClass::SessionNotFound => {
+            RunFailure::SessionNotFound
+        }
+        // Without streaming the engine says it on stderr only.
+        falconer::Error::EngineEnded { stderr, .. } if says_not_found(stderr) => {
+            RunFailure::SessionNotFound
+        }
+        _ => otherwise,
+    };
+    kind.with(error.to_string())
+}
+
+fn says_not_found(stderr: &[String]) -> bool {
+    let found = |line: &String| line.to_ascii_lowercase().contains("no conversation found");
+    stderr.iter().any(found)
+}
+
+pub(crate) fn stderr_of(error: &falconer::Error) -> Vec<String> {
+    match error {
+        falconer::Error::EngineEnded { stderr, .. }
+        | falconer::Error::Timeout { stderr, .. }
+        | falconer::Error::NoResult { stderr } => stderr.clone(),
+        _ => Vec::new(),
+    }
+}

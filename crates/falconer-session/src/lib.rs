@@ -1,0 +1,63 @@
+//! Live sessions: one run at a time per session, whatever the engine.
+//!
+//! [`Session::start`] starts a run and gives back a [`SessionHandle`], to tell it things, and an
+//! [`EventStream`], to hear what happens. The events are numbered without gaps, start with
+//! `run.started` as soon as the engine has named its session, and end with `run.completed`,
+//! whatever happens in between. Permissions and questions belong to the session: whoever has a
+//! handle may answer, once.
+//!
+//! ```no_run
+//! use falconer_event::Body;
+//! use falconer_session::{Answer, Session, SessionLocks, SessionSpec};
+//!
+//! # async fn example() -> Result<(), falconer_session::Error> {
+//! let spec = SessionSpec::new(SessionLocks::new("/var/lib/example/locks")).until_idle();
+//! let (session, mut events) = Session::start(spec).await?;
+//! session.send("What is in this directory?").await?;
+//! while let Some(event) = events.next().await {
+//!     match event.body {
+//!         Body::PermissionRequested(asked) => {
+//!             session.answer(Answer::deny(&asked.id, &asked.digest, "me", "not today")).await?;
+//!         }
+//!         Body::RunCompleted(completed) => println!("{}", completed.text),
+//!         _ => {}
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod answer;
+mod clock;
+mod digest;
+mod error;
+mod failure;
+mod handle;
+mod limits;
+mod lock;
+mod pending;
+mod policy;
+mod redact;
+mod resume_line;
+mod session;
+mod spec;
+mod stream;
+mod transcript;
+
+pub use answer::{Answer, Verdict};
+pub use clock::{Clock, SystemClock};
+pub use digest::input_digest;
+pub use error::{AnswerError, Error};
+pub use failure::RunFailure;
+pub use handle::{Cancelled, Delivery, MessageId, SessionHandle};
+pub use limits::{LimitKind, Limits, Retries, SideEffects};
+pub use lock::{Holder, LockError, SessionLock, SessionLocks};
+pub use policy::{Effect, Explanation, Policy, PolicyError, sensitive_patterns};
+pub use redact::{REDACTED, Redactor};
+pub use resume_line::{
+    find_session, is_only_resume_line, resume_line, truncate_keeping_resume_line,
+};
+pub use session::Session;
+pub use spec::{Lifetime, Resume, SessionSpec};
+pub use stream::EventStream;
+pub use transcript::{Entry, replay};

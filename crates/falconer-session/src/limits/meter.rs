@@ -1,0 +1,200 @@
+//! What a run has used so far. Every message of the model counts once, however often it comes.
+
+use std::collections::HashMap;
+
+use falconer_event::Tokens;
+use falconer_protocol::Message;
+use falconer_protocol::message::{AssistantMessage, ResultMessage};
+use falconer_protocol::usage::Usage;
+
+use super::{LimitKind, Limits};
+
+/// Counts tokens, money and turns over all turns and retries of a run.
+///
+/// While a turn goes on its messages are counted by their ids, since a message comes once per
+/// block. The result knows better, so a turn that is over counts as the larger of the two.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    settled: Tokens,
+    /// Of the turn under way, by the id of the API message.
+    open: HashMap<String, Tokens>,
+    turns: u64,
+    open_turns: u64,
+    usd: f64,
+}
+
+impl Meter {
+    pub(crate) fn observe(&mut self, message: &Message) {
+        match message {
+            Message::Assistant(message) => self.assistant(message),
+            Message::Result(result) => self.result(result),
+            _ => {}
+        }
+    }
+
+    fn assistant(&mut self, message: &AssistantMessage) {
+        let Some(id) = message.message.id.as_ref() else {
+            return;
+        };
+        let key = id.as_str().to_owned();
+        if !self.open.contains_key(&key) && message.parent_tool_use_id.is_none() {
+            self.open_turns += 1;
+        }
+        let used = message
+            .message
+            .usage
+            .as_ref()
+            .map(tokens)
+            .unwrap_or_default();
+        let known = self.open.entry(key).or_default();
+        *known = larger(*known, used);
+    }
+
+    fn result(&mut self, result: &ResultMessage) {
+        let said = result.usage.as_ref().map(tokens).unwrap_or_default();
+        self.settled += larger(self.under_way(), said);
+        self.open.clear();
+        self.turns += std::mem::take(&mut self.open_turns);
+        // The engine counts on by itself.
+        let cost = result
+            .total_cost_usd
+            .as_ref()
+            .map_or(0.0, |cost| cost.as_f64());
+        self.usd = self.usd.max(cost);
+    }
+
+    fn under_way(&self) -> Tokens {
+        let mut sum = Tokens::default();
+        for tokens in self.open.values() {
+            sum += *tokens;
+        }
+        sum
+    }
+
+    pub(crate) fn tokens(&self) -> Tokens {
+        let mut all = self.settled;
+        all += self.under_way();
+        all
+    }
+
+    /// The first limit that is used up.
+    pub(crate) fn reached(&self, limits: &Limits) -> Option<LimitKind> {
+        let tokens = self.tokens();
+        let input = tokens.input + tokens.cache_read + tokens.cache_write;
+        let at = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
+        let table = [
+            (
+                LimitKind::Usd,
+                limits.usd.is_some_and(|limit| self.usd >= limit),
+            ),
+            (LimitKind::InputTokens, at(limits.input_tokens, input)),
+            (
+                LimitKind::OutputTokens,
+                at(limits.output_tokens, tokens.output),
+            ),
+            (
+                LimitKind::TotalTokens,
+                at(limits.total_tokens, tokens.total()),
+            ),
+            (
+                LimitKind::Turns,
+                // The last turn that is allowed may end; one more may not begin.
+                limits
+                    .turns
+                    .is_some_and(|limit| self.turns + self.open_turns > limit),
+            ),
+        ];
+        table
+            .into_iter()
+            .find(|(_, is_reached)| *is_reached)
+            .map(|(kind, _)| kind)
+    }
+}
+
+fn larger(one: Tokens, other: Tokens) -> Tokens {
+    let mut larger = Tokens::default();
+    larger.input = one.input.max(other.input);
+    larger.output = one.output.max(other.output);
+    larger.cache_read = one.cache_read.max(other.cache_read);
+    larger.cache_write = one.cache_write.max(other.cache_write);
+    larger
+}
+
+fn tokens(usage: &Usage) -> Tokens {
+    let mut tokens = Tokens::default();
+    tokens.input = usage.input_tokens.unwrap_or(0);
+    tokens.output = usage.output_tokens.unwrap_or(0);
+    tokens.cache_read = usage.cache_read_input_tokens.unwrap_or(0);
+    tokens.cache_write = usage.cache_creation_input_tokens.unwrap_or(0);
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn said(id: &str, input: u64, output: u64, cache: u64) -> Value {
+        json!({"type": "assistant", "message": {"id": id, "role": "assistant", "content": [],
+            "usage": {"input_tokens": input, "output_tokens": output,
+                      "cache_read_input_tokens": cache, "cache_creation_input_tokens": 1}}})
+    }
+
+    fn over(usage: &Value, cost: f64) -> Value {
+        json!({"type": "result", "subtype": "success", "is_error": false, "usage": usage,
+            "total_cost_usd": cost})
+    }
+
+    fn meter(messages: &[Value]) -> Meter {
+        let mut meter = Meter::default();
+        for message in messages {
+            meter.observe(&serde_json::from_value(message.clone()).unwrap());
+        }
+        meter
+    }
+
+    #[test]
+    fn every_message_counts_once_and_the_result_knows_better() {
+        let usage = json!({"input_tokens": 10, "output_tokens": 50, "cache_read_input_tokens": 7,
+            "cache_creation_input_tokens": 1});
+        let first = [said("a", 10, 1, 7), said("a", 10, 1, 7)];
+        assert_eq!(meter(&first).tokens().total(), 19);
+        let settled = meter(&[first[0].clone(), first[1].clone(), over(&usage, 0.5)]);
+        assert_eq!(settled.tokens().total(), 68);
+        let again = meter(&[first[0].clone(), over(&usage, 0.5), said("b", 5, 5, 0)]);
+        assert_eq!(again.tokens().total(), 79);
+    }
+
+    #[test]
+    fn every_limit_has_its_own_kind() {
+        let usage = json!({"input_tokens": 10, "output_tokens": 50, "cache_read_input_tokens": 7});
+        let used = meter(&[said("a", 10, 1, 7), said("b", 0, 0, 0), over(&usage, 0.5)]);
+        type Set = fn(&mut Limits);
+        let table: [(Set, Option<LimitKind>); 10] = [
+            (|_| {}, None),
+            (|limits| limits.usd = Some(0.5), Some(LimitKind::Usd)),
+            (|limits| limits.usd = Some(0.51), None),
+            (
+                |limits| limits.input_tokens = Some(18),
+                Some(LimitKind::InputTokens),
+            ),
+            (|limits| limits.input_tokens = Some(20), None),
+            (
+                |limits| limits.output_tokens = Some(50),
+                Some(LimitKind::OutputTokens),
+            ),
+            (
+                |limits| limits.total_tokens = Some(69),
+                Some(LimitKind::TotalTokens),
+            ),
+            (|limits| limits.total_tokens = Some(70), None),
+            (|limits| limits.turns = Some(1), Some(LimitKind::Turns)),
+            (|limits| limits.turns = Some(2), None),
+        ];
+        for (index, (set, expected)) in table.into_iter().enumerate() {
+            let mut limits = Limits::default();
+            set(&mut limits);
+            assert_eq!(used.reached(&limits), expected, "case {index}: {limits:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! How much a run may take: time, silence, turns, money, tokens.
+//!
+//! The decisions are pure; the session tells them what time it is.
+
+mod meter;
+mod retry;
+mod watch;
+
+use std::time::Duration;
+
+pub(crate) use meter::Meter;
+pub(crate) use retry::{Attempt, Verdict, is_side_effect, retry_after};
+pub use retry::{Retries, SideEffects};
+pub(crate) use watch::Watch;
+
+/// What a run may take. Nothing is limited unless it is said, except the grace.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// From the start of the session to its end.
+    pub deadline: Option<Duration>,
+    /// Without a message of the engine while it is at work. A tool that declares a longer
+    /// timeout gets it; the time in which a person is asked does not count.
+    pub silence: Option<Duration>,
+    /// From the last result until the engine is idle.
+    pub grace: Option<Duration>,
+    /// How often the model is asked.
+    pub turns: Option<u64>,
+    /// US dollars.
+    pub usd: Option<f64>,
+    /// Tokens read by the model, those of the cache included.
+    pub input_tokens: Option<u64>,
+    /// Tokens written by the model.
+    pub output_tokens: Option<u64>,
+    /// All tokens.
+    pub total_tokens: Option<u64>,
+    /// How long an engine gets to end its turn after a limit was reached.
+    pub wind_down: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            deadline: None,
+            silence: None,
+            grace: Some(Duration::from_secs(600)),
+            turns: None,
+            usd: None,
+            input_tokens: None,
+            output_tokens: None,
+            total_tokens: None,
+            wind_down: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Which limit was reached; its text is the class of the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// The total time.
+    Deadline,
+    /// The time without a message.
+    Silence,
+    /// The time after the result.
+    Grace,
+    /// How often the model was asked.
+    Turns,
+    /// Money.
+    Usd,
+    /// Tokens read.
+    InputTokens,
+    /// Tokens written.
+    OutputTokens,
+    /// All tokens.
+    TotalTokens,
+}
+
+impl LimitKind {
+    /// The class of the failure.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Deadline => "limit:deadline",
+            Self::Silence => "limit:silence",
+            Self::Grace => "limit:grace",
+            Self::Turns => "limit:turns",
+            Self::Usd => "limit:usd",
+            Self::InputTokens => "limit:input_tokens",
+            Self::OutputTokens => "limit:output_tokens",
+            Self::TotalTokens => "limit:total_tokens",
+        }
+    }
+
+    /// For people.
+    pub(crate) fn text(self, limits: &Limits) -> String {
+        let time = |time: Option<Duration>| time.unwrap_or_default();
+        match self {
+            Self::Deadline => format!("the run took longer than {:?}", time(limits.deadline)),
+            Self::Silence => {
+                format!(
+                    "the engine said nothing for longer than {:?}",
+                    time(limits.silence)
+                )
+            }
+            Self::Grace => format!(
+                "the engine was not idle within {:?} of its result",
+                time(limits.grace)
+            ),
+            Self::Turns => {
+                format!(
+                    "the model was asked {} times",
+                    limits.turns.unwrap_or_default()
+                )
+            }
+            Self::Usd => format!("the run cost ${}", limits.usd.unwrap_or_default()),
+            Self::InputTokens => {
+                format!(
+                    "the model read {} tokens",
+                    limits.input_tokens.unwrap_or_default()
+                )
+            }
+            Self::OutputTokens => {
+                format!(
+                    "the model wrote {} tokens",
+                    limits.output_tokens.unwrap_or_default()
+                )
+            }
+            Self::TotalTokens => {
+                format!(
+                    "the run used {} tokens",
+                    limits.total_tokens.unwrap_or_default()
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! What the agent has asked and nobody has answered yet.
+//!
+//! Each request is answered exactly once: taking it out of the table is what makes an answer
+//! count, and only the session's task can do that.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use falconer::protocol::control::{CanUseTool, Elicitation};
+use falconer::protocol::permission::{PermissionDestination, PermissionUpdate, SetMode};
+use falconer::{Decision, ElicitationAnswer};
+use falconer_event::{
+    Body, PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested,
+    QuestionResolved, Resolution,
+};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{Answer, Verdict};
+use crate::digest::input_digest;
+use crate::error::AnswerError;
+
+/// What the engine wants to know.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    Tool(Box<CanUseTool>, oneshot::Sender<Decision>),
+    Form(Box<Elicitation>, oneshot::Sender<ElicitationAnswer>),
+}
+
+/// An [`Ask`] on its way to the session.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) ask: Ask,
+    pub(crate) withdrawn: CancellationToken,
+}
+
+/// The requests that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    open: BTreeMap<String, Open>,
+    made: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    kind: Option<QuestionKind>,
+    digest: String,
+    ask: Ask,
+    expires: Instant,
+    /// Cancelled when the request is settled; ends the watch for its withdrawal.
+    settled: CancellationToken,
+}
+
+/// A request that was entered.
+pub(crate) struct Entered {
+    pub(crate) id: String,
+    pub(crate) digest: String,
+    pub(crate) body: Body,
+    /// Ends when the request is settled.
+    pub(crate) settled: CancellationToken,
+}
+
+impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Enters a request; the body is to be announced.
+    pub(crate) fn enter(&mut self, run: &str, ask: Ask, within: Duration) -> Entered {
+        self.made += 1;
+        let id = format!("{run}/{}", self.made);
+        let (kind, digest, body) = describe(&id, &ask);
+        let settled = CancellationToken::new();
+        let expires = Instant::now().checked_add(within);
+        let open = Open {
+            kind,
+            digest: digest.clone(),
+            ask,
+            expires: expires.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400 * 365)),
+            settled: settled.clone(),
+        };
+        self.open.insert(id.clone(), open);
+        Entered {
+            id,
+            digest,
+            body,
+            settled,
+        }
+    }
+
+    /// Answers a request, if it is open, about this input, and of this kind.
+    pub(crate) fn answer(&mut self, answer: Answer) -> Result<Body, AnswerError> {
+        let Some(open) = self.open.get(&answer.id) else {
+            return Err(AnswerError::NotOpen(answer.id));
+        };
+        if open.digest != answer.digest {
+            return Err(AnswerError::Changed(answer.id));
+        }
+        if !fits(open, &answer.verdict) {
+            return Err(AnswerError::WrongKind(answer.id));
+        }
+        match self.open.remove(&answer.id) {
+            Some(open) => settle(open, answer).map_err(AnswerError::NotOpen),
+            None => Err(AnswerError::NotOpen(answer.id)),
+        }
+    }
+
+    /// The engine no longer wants to know.
+    pub(crate) fn withdraw(&mut self, id: &str) -> Option<Body> {
+        let open = self.open.remove(id)?;
+        open.settled.cancel();
+        Some(resolved(&open, id, Resolution::Withdrawn, "engine", None))
+    }
+
+    /// Denies what was not answered in time.
+    pub(crate) fn expire(&mut self, now: Instant) -> Vec<Body> {
+        let late = self.open.iter().filter(|(_, open)| open.expires <= now);
+        let late: Vec<String> = late.map(|(id, _)| id.clone()).collect();
+        let reason = "nobody answered in time, so this was denied";
+        late.iter()
+            .filter_map(|id| self.deny(id, Resolution::Expired, "timeout", reason))
+            .collect()
+    }
+
+    /// Denies everything.
+    pub(crate) fn deny_all(&mut self, by: &str, reason: &str) -> Vec<Body> {
+        let all: Vec<String> = self.open.keys().cloned().collect();
+        all.iter()
+            .filter_map(|id| self.deny(id, Resolution::Denied, by, reason))
+            .collect()
+    }
+
+    /// When the next request is denied for being late.
+    pub(crate) fn next_expiry(&self) -> Option<Instant> {
+        self.open.values().map(|open| open.expires).min()
+    }
+
+    fn deny(&mut self, id: &str, how: Resolution, by: &str, reason: &str) -> Option<Body> {
+        let open = self.open.remove(id)?;
+        open.settled.cancel();
+        let body = resolved(&open, id, how, by, Some(reason));
+        match open.ask {
+            // Who asked may be gone; then there is nobody to tell.
+            Ask::Tool(_, reply) => drop(reply.send(Decision::deny(reason))),
+            Ask::Form(_, reply) => drop(reply.send(ElicitationAnswer::Cancel)),
+        }
+        Some(body)
+    }
+}
+
+fn describe(id: &str, ask: &Ask) -> (Option<QuestionKind>, String, Body) {
+    match ask {
+        Ask::Tool(ask, _) => {
+            let digest = input_digest(&ask.tool_name, &ask.input);
+            match question_kind(&ask.tool_name) {
+                Some(kind) => {
+                    let mut asked = QuestionRequested::new(id, kind, ask.input.clone(), &*digest);
+                    asked.tool_use_id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
+                    (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
+                }
+                None => (None, digest.clone(), permission(id, ask, digest)),
+            }
+        }
+        Ask::Form(ask, _) => {
+            let form = serde_json::to_value(ask).unwrap_or_default();
+            let digest = input_digest("elicitation", &form);
+            let kind = QuestionKind::Elicitation;
+            let asked = QuestionRequested::new(id, kind, form, &*digest);
+            (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
+        }
+    }
+}
+
+fn permission(id: &str, ask: &CanUseTool, digest: String) -> Body {
+    let mut asked = PermissionRequested::new(id, &*ask.tool_name, ask.input.clone(), digest);
+    asked.tool_use_id = ask
+        .tool_use_id
+        .as_ref()
+        .map(|id| id.as_str().to_owned())
+        .unwrap_or_default();
+    asked.reason.clone_from(&ask.decision_reason);
+    asked.agent = ask.agent_id.as_ref().map(|id| id.as_str().to_owned());
+    let suggestions = ask.permission_suggestions.iter().flatten();
+    asked.suggestions = suggestions
+        .filter_map(|rule| serde_json::to_value(rule).ok())
+        .collect();
+    Body::PermissionRequested(Box::new(asked))
+}
+
+/// Questions and plans come as tools.
+fn question_kind(tool: &str) -> Option<QuestionKind> {
+    match tool {
+        "AskUserQuestion" => Some(QuestionKind::Choice),
+        "ExitPlanMode" => Some(QuestionKind::Plan),
+        _ => None,
+    }
+}
+
+/// Whether a tool is a question to the user.
+pub(crate) fn is_question(tool: &str) -> bool {
+    question_kind(tool).is_some()
+}
+
+fn fits(open: &Open, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Deny(_) => true,
+        Verdict::DenyAndStop(_) => matches!(open.ask, Ask::Tool(..)),
+        Verdict::Allow | Verdict::AllowEdited(_) => open.kind.is_none(),
+        Verdict::AllowAlways(number) => {
+            open.kind.is_none() && suggestion(&open.ask, *number).is_some()
+        }
+        Verdict::Choices(_) => open.kind == Some(QuestionKind::Choice),
+        Verdict::ApprovePlan(_) => open.kind == Some(QuestionKind::Plan),
+        Verdict::Form(_) => open.kind == Some(QuestionKind::Elicitation),
+    }
+}
+
+fn suggestion(ask: &Ask, number: usize) -> Option<PermissionUpdate> {
+    match ask {
+        Ask::Tool(ask, _) => ask.permission_suggestions.as_ref()?.get(number).cloned(),
+        Ask::Form(..) => None,
+    }
+}
+
+/// Tells the engine. An error if it no longer listens: then the answer did not count.
+fn settle(open: Open, answer: Answer) -> Result<Body, String> {
+    open.settled.cancel();
+    let Answer {
+        id, by, verdict, ..
+    } = answer;
+    let (resolution, message) = match &verdict {
+        Verdict::Deny(reason) | Verdict::DenyAndStop(reason) => {
+            (Resolution::Denied, Some(reason.as_str()))
+        }
+        _ => (Resolution::Allowed, None),
+    };
+    let mut body = resolved(&open, &id, resolution, &by, message);
+    note(&mut body, &open, &verdict);
+    let heard = match open.ask {
+        Ask::Tool(ask, reply) => reply.send(decision(&ask, verdict)).is_ok(),
+        Ask::Form(_, reply) => reply.send(form(verdict)).is_ok(),
+    };
+    match heard {
+        true => Ok(body),
+        false => Err(id),
+    }
+}
+
+/// What was chosen, for the record.
+fn note(body: &mut Body, open: &Open, verdict: &Verdict) {
+    match (body, verdict) {
+        (Body::PermissionResolved(resolved), Verdict::AllowEdited(input)) => {
+            resolved.edited = Some(input.clone());
+        }
+        (Body::PermissionResolved(resolved), Verdict::AllowAlways(number)) => {
+            let rule = suggestion(&open.ask, *number);
+            resolved.rule = rule.and_then(|rule| serde_json::to_value(rule).ok());
+        }
+        (Body::QuestionResolved(resolved), Verdict::Choices(choices)) => {
+            resolved.answers = Some(json!(choices));
+        }
+        (Body::QuestionResolved(resolved), Verdict::Form(fields)) => {
+            resolved.answers = Some(Value::Object(fields.clone()));
+        }
+        (Body::QuestionResolved(resolved), Verdict::ApprovePlan(Some(mode))) => {
+            resolved.answers = Some(json!({"mode": mode.as_str()}));
+        }
+        _ => {}
+    }
+}
+
+fn decision(ask: &CanUseTool, verdict: Verdict) -> Decision {
+    match verdict {
+        Verdict::Allow | Verdict::ApprovePlan(None) => Decision::allow(),
+        Verdict::AllowEdited(input) => Decision::allow_with_input(input),
+        Verdict::AllowAlways(number) => {
+            let rule = ask
+                .permission_suggestions
+                .as_ref()
+                .and_then(|all| all.get(number));
+            rule.map_or_else(Decision::allow, |rule| Decision::allow_always(rule.clone()))
+        }
+        Verdict::ApprovePlan(Some(mode)) => {
+            Decision::allow_always(PermissionUpdate::SetMode(SetMode {
+                mode,
+                destination: PermissionDestination::Session,
+                ..SetMode::default()
+            }))
+        }
+        Verdict::Choices(choices) => {
+            let joined: BTreeMap<_, _> = choices
+                .into_iter()
+                .map(|(question, chosen)| (question, chosen.join(", ")))
+                .collect();
+            let mut input = ask.input.clone();
+            match input.as_object_mut() {
+                Some(fields) => drop(fields.insert("answers".to_owned(), json!(joined))),
+                None => return Decision::deny("the question could not be read"),
+            }
+            Decision::allow_with_input(input)
+        }
+        Verdict::Deny(reason) => Decision::deny(reason),
+        Verdict::DenyAndStop(reason) => Decision::deny_and_stop(reason),
+        // Not let in by `fits`; on the safe side all the same.
+        Verdict::Form(_) => Decision::deny("a form is no answer to a tool call"),
+    }
+}
+
+fn form(verdict: Verdict) -> ElicitationAnswer {
+    match verdict {
+        Verdict::Form(fields) => ElicitationAnswer::Accept(fields),
+        _ => ElicitationAnswer::Decline,
+    }
+}
+
+fn resolved(open: &Open, id: &str, how: Resolution, by: &str, message: Option<&str>) -> Body {
+    let message = message.map(str::to_owned);
+    match open.kind {
+        None => {
+            let mut resolved = PermissionResolved::new(id, how, by);
+            resolved.message = message;
+            Body::PermissionResolved(Box::new(resolved))
+        }
+        Some(_) => {
+            let mut resolved = QuestionResolved::new(id, how, by);
+            resolved.message = message;
+            Body::QuestionResolved(Box::new(resolved))
+        }
+    }
+}

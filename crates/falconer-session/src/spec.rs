@@ -1,0 +1,244 @@
+//! What a session is started with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use falconer::{Options, Transport};
+use falconer_event::{Run, RunId};
+
+use crate::clock::{Clock, SystemClock};
+use crate::limits::{Limits, Retries};
+use crate::lock::SessionLocks;
+use crate::policy::Policy;
+use crate::redact::Redactor;
+
+/// Everything a session needs to start.
+///
+/// The handlers for permissions, questions, plans and elicitations of the options are replaced:
+/// the session asks through its events.
+#[must_use]
+pub struct SessionSpec {
+    pub(crate) name: String,
+    pub(crate) run: RunId,
+    pub(crate) last_event: u64,
+    pub(crate) locks: SessionLocks,
+    pub(crate) options: Options,
+    pub(crate) transport: Option<Box<dyn Transport>>,
+    pub(crate) about: Run,
+    pub(crate) resume: Option<Resume>,
+    pub(crate) lifetime: Lifetime,
+    pub(crate) limits: Limits,
+    pub(crate) retries: Retries,
+    pub(crate) policy: Option<Arc<Policy>>,
+    pub(crate) answer_within: Duration,
+    pub(crate) redactor: Redactor,
+    pub(crate) transcript: Option<PathBuf>,
+    pub(crate) archive: Option<PathBuf>,
+    pub(crate) backlog: usize,
+    pub(crate) queue: usize,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The session to go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Resume {
+    pub(crate) session: String,
+    pub(crate) at: Option<String>,
+    pub(crate) fork: bool,
+}
+
+/// When a run ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Lifetime {
+    /// When it is closed, or the last handle is gone.
+    #[default]
+    UntilClosed,
+    /// When the first message, and what followed from it, is done.
+    UntilIdle,
+}
+
+impl Resume {
+    /// Goes on with this session, by the engine's id of it.
+    pub fn session(id: impl Into<String>) -> Self {
+        Self {
+            session: id.into(),
+            at: None,
+            fork: false,
+        }
+    }
+
+    /// Goes on after this message; what came later is left out.
+    pub fn at(mut self, message: impl Into<String>) -> Self {
+        self.at = Some(message.into());
+        self
+    }
+
+    /// Goes on with a copy, under an id of its own.
+    pub fn fork(mut self) -> Self {
+        self.fork = true;
+        self
+    }
+
+    pub(crate) fn apply(&self, options: Options) -> Options {
+        let mut options = options.resume(&self.session);
+        if let Some(at) = &self.at {
+            options = options.resume_at(at);
+        }
+        match self.fork {
+            true => options.fork_session(),
+            false => options,
+        }
+    }
+}
+
+impl SessionSpec {
+    /// A new session with the official CLI and its defaults.
+    pub fn new(locks: SessionLocks) -> Self {
+        let mut about = Run::default();
+        about.engine = "claude".to_owned();
+        Self {
+            name: uuid::Uuid::new_v4().to_string(),
+            run: uuid::Uuid::new_v4().to_string().into(),
+            last_event: 0,
+            locks,
+            options: Options::new(),
+            transport: None,
+            about,
+            resume: None,
+            lifetime: Lifetime::default(),
+            limits: Limits::default(),
+            retries: Retries::default(),
+            policy: None,
+            answer_within: Duration::from_secs(300),
+            redactor: Redactor::default(),
+            transcript: None,
+            archive: None,
+            backlog: 1024,
+            queue: 256,
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// The name Falconer gives the session, and the number of its last event.
+    pub fn name(mut self, name: impl Into<String>, last_event: u64) -> Self {
+        self.name = name.into();
+        self.last_event = last_event;
+        self
+    }
+
+    /// The id of the run.
+    pub fn run(mut self, run: impl Into<RunId>) -> Self {
+        self.run = run.into();
+        self
+    }
+
+    /// How the engine is started.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Another engine than the official CLI.
+    pub fn through(mut self, transport: impl Transport) -> Self {
+        self.transport = Some(Box::new(transport));
+        self
+    }
+
+    /// What is known about the run; `run.started` says it.
+    pub fn about(mut self, about: Run) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// Goes on with a session. Its lock is taken before anything is started.
+    pub fn resume(mut self, resume: Resume) -> Self {
+        self.resume = Some(resume);
+        self
+    }
+
+    /// Ends the run when everything that was sent is done.
+    pub fn until_idle(mut self) -> Self {
+        self.lifetime = Lifetime::UntilIdle;
+        self
+    }
+
+    /// What the run may take.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// When a turn that failed is tried again.
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Rules that decide before anybody is asked; they also see the calls that the engine would
+    /// allow by itself.
+    pub fn policy(mut self, policy: Arc<Policy>) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// How long a permission or a question stays open; 300 seconds unless said. After that it
+    /// is denied.
+    pub fn answer_within(mut self, time: Duration) -> Self {
+        self.answer_within = time;
+        self
+    }
+
+    /// What must never be in an event or a transcript. What looks like a secret is taken out
+    /// in any case.
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// Where the transcript of the run is written; see [`crate::replay`].
+    pub fn transcript(mut self, path: impl Into<PathBuf>) -> Self {
+        self.transcript = Some(path.into());
+        self
+    }
+
+    /// Where the engine's own transcript is kept before it is compacted, as the engine wrote
+    /// it.
+    pub fn archive(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.archive = Some(directory.into());
+        self
+    }
+
+    /// How many events may wait for a reader before the session stops reading the engine's
+    /// messages; 1024 unless said.
+    pub fn backlog(mut self, events: usize) -> Self {
+        self.backlog = events;
+        self
+    }
+
+    /// How many messages may wait for their turn; 256 unless said.
+    pub fn queue(mut self, messages: usize) -> Self {
+        self.queue = messages;
+        self
+    }
+
+    /// Where the times of events come from.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+}
+
+impl std::fmt::Debug for SessionSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionSpec")
+            .field("name", &self.name)
+            .field("run", &self.run)
+            .field("resume", &self.resume)
+            .field("lifetime", &self.lifetime)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

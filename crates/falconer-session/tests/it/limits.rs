@@ -1,0 +1,178 @@
+//! Limits end a run with their own class and keep what was said; passing failures are retried.
+
+use std::time::Duration;
+
+use falconer_event::{Body, Outcome};
+use falconer_session::{Limits, Retries, SessionSpec};
+use serde_json::json;
+
+use crate::scripted::{Stage, class};
+
+fn limited(set: impl FnOnce(&mut Limits)) -> impl FnOnce(SessionSpec) -> SessionSpec {
+    let mut limits = Limits::default();
+    set(&mut limits);
+    move |spec| spec.limits(limits).until_idle()
+}
+
+async fn started(make: impl FnOnce(SessionSpec) -> SessionSpec) -> Stage {
+    let mut stage = Stage::new(make).await;
+    stage.session.send("hello").await.unwrap();
+    stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    stage
+}
+
+#[tokio::test]
+async fn tokens_run_out_tools_are_denied_and_the_partial_answer_is_kept() {
+    let mut stage = started(limited(|limits| limits.total_tokens = Some(20))).await;
+    stage.engine.text("m1", "half an ans").await;
+    let interrupt = stage.engine.request("interrupt").await;
+    stage
+        .engine
+        .say(
+            &json!({"type": "control_request", "request_id": "h1", "request": {
+            "subtype": "hook_callback", "callback_id": "hook_0", "input": {
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Read",
+            "tool_input": {"file_path": "/a"}}}}),
+        )
+        .await;
+    let denied = stage.engine.answer_to("h1").await;
+    assert_eq!(
+        denied["hookSpecificOutput"]["permissionDecision"], "deny",
+        "{denied}"
+    );
+    stage
+        .engine
+        .ask("r1", "Bash", &json!({"command": "ls"}))
+        .await;
+    assert_eq!(stage.engine.answer_to("r1").await["behavior"], "deny");
+    stage
+        .engine
+        .done(&interrupt["request_id"], &json!({}))
+        .await;
+    stage
+        .engine
+        .say(
+            &json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+            "session_id": "s", "terminal_reason": "aborted_streaming"}),
+        )
+        .await;
+    let end = stage.completed().await;
+    assert_eq!(
+        (class(&end), end.text.as_str()),
+        ("limit:total_tokens", "half an ans")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_ignores_the_interrupt_is_ended_all_the_same() {
+    let mut stage = started(limited(|limits| {
+        limits.deadline = Some(Duration::from_secs(5));
+    }))
+    .await;
+    stage.engine.text("m1", "half").await;
+    let mut last = None;
+    while let Some(event) = stage.events.next().await {
+        last = Some(event);
+    }
+    let Some(Body::RunCompleted(end)) = last.map(|event| event.body) else {
+        panic!("no end");
+    };
+    assert_eq!((class(&end), end.text.as_str()), ("limit:deadline", "half"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_ends_a_run_but_not_while_a_tool_has_time() {
+    let begun = tokio::time::Instant::now();
+    let mut stage = started(limited(|limits| {
+        limits.silence = Some(Duration::from_secs(5));
+    }))
+    .await;
+    stage
+        .engine
+        .call("t1", "Bash", &json!({"command": "make", "timeout": 60_000}))
+        .await;
+    let mut last = None;
+    while let Some(event) = stage.events.next().await {
+        last = Some(event);
+    }
+    let Some(Body::RunCompleted(end)) = last.map(|event| event.body) else {
+        panic!("no end");
+    };
+    assert_eq!(class(&end), "limit:silence");
+    assert!(
+        begun.elapsed() >= Duration::from_secs(65),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_engine_never_becomes_idle_ends_after_the_grace() {
+    let mut stage = Stage::new(limited(|limits| {
+        limits.grace = Some(Duration::from_secs(5));
+    }))
+    .await;
+    stage.session.send("hello").await.unwrap();
+    let (uuid, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    stage
+        .engine
+        .say(
+            &json!({"type": "system", "subtype": "session_state_changed", "state": "running",
+            "session_id": "s"}),
+        )
+        .await;
+    stage.engine.result("done", &[&uuid]).await;
+    let mut last = None;
+    while let Some(event) = stage.events.next().await {
+        last = Some(event);
+    }
+    let Some(Body::RunCompleted(end)) = last.map(|event| event.body) else {
+        panic!("no end");
+    };
+    assert_eq!((class(&end), end.text.as_str()), ("limit:grace", "done"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_passing_failure_is_tried_again_under_another_name() {
+    let mut stage = Stage::new(SessionSpec::until_idle).await;
+    stage.session.send("hello").await.unwrap();
+    let (first, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    stage.engine.overloaded(&[&first]).await;
+    let (second, text) = stage.engine.prompt().await;
+    assert_eq!(text, "hello");
+    assert_ne!(first, second);
+    stage.engine.init("s").await;
+    stage.engine.result("at last", &[&second]).await;
+    let events = stage.rest().await;
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event.body, Body::Retry(_)))
+    );
+    let end = crate::scripted::completed(&events);
+    assert_eq!((end.outcome, end.text.as_str()), (Outcome::Ok, "at last"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_tried_again_after_a_side_effect_or_too_often() {
+    let mut stage = Stage::new(SessionSpec::until_idle).await;
+    stage.session.send("hello").await.unwrap();
+    let (first, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    stage
+        .engine
+        .call("t1", "Bash", &json!({"command": "touch x"}))
+        .await;
+    stage.engine.overloaded(&[&first]).await;
+    assert_eq!(stage.completed().await.outcome, Outcome::Failed);
+
+    let mut stage = Stage::new(|spec| spec.until_idle().retries(Retries::never())).await;
+    stage.session.send("hello").await.unwrap();
+    let (first, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    stage.engine.overloaded(&[&first]).await;
+    assert_eq!(stage.completed().await.outcome, Outcome::Failed);
+}

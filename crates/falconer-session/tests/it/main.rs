@@ -1,0 +1,17 @@
+//! Live sessions from outside: scripted engines in the process, fake engines as processes, and
+//! the official CLI.
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod runs;
+#[cfg(test)]
+mod scripted;
+#[cfg(test)]
+mod transcripts;

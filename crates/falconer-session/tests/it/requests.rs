@@ -1,0 +1,273 @@
+//! Permissions and questions: asked by the session, answered once.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use falconer_event::{
+    Body, Event, PermissionRequested, QuestionKind, QuestionRequested, Resolution,
+};
+use falconer_session::{Answer, AnswerError, Error, SessionSpec, Verdict};
+use serde_json::{Value, json};
+
+use crate::scripted::Stage;
+
+fn permission(event: &Event) -> Option<PermissionRequested> {
+    match &event.body {
+        Body::PermissionRequested(asked) => Some((**asked).clone()),
+        _ => None,
+    }
+}
+
+fn question(event: &Event) -> Option<QuestionRequested> {
+    match &event.body {
+        Body::QuestionRequested(asked) => Some((**asked).clone()),
+        _ => None,
+    }
+}
+
+/// Who answered what, of permissions and questions alike.
+fn resolution(event: &Event) -> Option<(Resolution, String)> {
+    match &event.body {
+        Body::PermissionResolved(resolved) => Some((resolved.resolution, resolved.by.clone())),
+        Body::QuestionResolved(resolved) => Some((resolved.resolution, resolved.by.clone())),
+        _ => None,
+    }
+}
+
+async fn asked(tool: &str, input: Value, make: impl FnOnce(SessionSpec) -> SessionSpec) -> Stage {
+    let mut stage = Stage::new(make).await;
+    stage.session.send("hello").await.unwrap();
+    stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    stage.engine.ask("r1", tool, &input).await;
+    stage
+}
+
+#[tokio::test]
+async fn of_two_answers_at_once_one_wins() {
+    for _ in 0..5 {
+        let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+        let request = stage.event(permission).await;
+        let (one, two) = (stage.session.clone(), stage.session.clone());
+        let allow = Answer::allow(&request.id, &request.digest, "one");
+        let deny = Answer::deny(&request.id, &request.digest, "two", "no");
+        let (first, second) = tokio::join!(one.answer(allow), two.answer(deny));
+        assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
+        let wire = stage.engine.answer_to("r1").await;
+        let (resolution, by) = stage.event(resolution).await;
+        match first.is_ok() {
+            true => {
+                assert_eq!(wire["behavior"], "allow");
+                assert_eq!((resolution, by.as_str()), (Resolution::Allowed, "one"));
+            }
+            false => {
+                assert_eq!(wire["behavior"], "deny");
+                assert_eq!((resolution, by.as_str()), (Resolution::Denied, "two"));
+            }
+        }
+        stage.session.close().await;
+        let again = stage
+            .rest()
+            .await
+            .iter()
+            .filter_map(super::requests::resolution)
+            .count();
+        assert_eq!(again, 0);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_about_something_else_does_not_count() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+    let request = stage.event(permission).await;
+    let cases = [
+        (
+            Answer::allow(&request.id, "other", "me"),
+            AnswerError::Changed(request.id.clone()),
+        ),
+        (
+            Answer::allow("nobody", &request.digest, "me"),
+            AnswerError::NotOpen("nobody".into()),
+        ),
+        (
+            Answer::new(
+                &request.id,
+                &request.digest,
+                "me",
+                Verdict::Choices(BTreeMap::new()),
+            ),
+            AnswerError::WrongKind(request.id.clone()),
+        ),
+        (
+            Answer::new(&request.id, &request.digest, "me", Verdict::AllowAlways(0)),
+            AnswerError::WrongKind(request.id.clone()),
+        ),
+    ];
+    for (answer, expected) in cases {
+        match stage.session.answer(answer.clone()).await {
+            Err(Error::Answer(error)) => assert_eq!(error, expected),
+            other => panic!("{answer:?}: {other:?}"),
+        }
+    }
+    let edited = Verdict::AllowEdited(json!({"command": "pwd"}));
+    let answer = Answer::new(&request.id, &request.digest, "me", edited);
+    stage.session.answer(answer).await.unwrap();
+    assert_eq!(
+        stage.engine.answer_to("r1").await["updatedInput"],
+        json!({"command": "pwd"})
+    );
+    stage.session.close().await;
+}
+
+#[tokio::test]
+async fn questions_and_plans_are_questions() {
+    let input = json!({"questions": [{"question": "Which?", "header": "h", "multiSelect": false,
+        "options": [{"label": "a", "description": ""}]}]});
+    let mut stage = asked("AskUserQuestion", input, |spec| spec).await;
+    let request = stage.event(question).await;
+    assert_eq!(request.kind, QuestionKind::Choice);
+    let choices = BTreeMap::from([("Which?".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
+    let answer = Answer::new(
+        &request.id,
+        &request.digest,
+        "me",
+        Verdict::Choices(choices),
+    );
+    stage.session.answer(answer).await.unwrap();
+    let wire = stage.engine.answer_to("r1").await;
+    assert_eq!(wire["updatedInput"]["answers"], json!({"Which?": "a, b"}));
+
+    stage
+        .engine
+        .ask("r2", "ExitPlanMode", &json!({"plan": "do it"}))
+        .await;
+    let request = stage.event(question).await;
+    assert_eq!(
+        (request.kind, &request.form["plan"]),
+        (QuestionKind::Plan, &json!("do it"))
+    );
+    let allow = Answer::allow(&request.id, &request.digest, "me");
+    assert!(matches!(
+        stage.session.answer(allow).await,
+        Err(Error::Answer(AnswerError::WrongKind(_)))
+    ));
+    let approve = Verdict::ApprovePlan(None);
+    let answer = Answer::new(&request.id, &request.digest, "me", approve);
+    stage.session.answer(answer).await.unwrap();
+    assert_eq!(stage.engine.answer_to("r2").await["behavior"], "allow");
+    stage.session.close().await;
+}
+
+#[tokio::test]
+async fn a_question_in_a_shape_nobody_knows_is_denied_not_a_panic() {
+    let mut stage = asked("AskUserQuestion", json!("what?"), |spec| spec).await;
+    let request = stage.event(question).await;
+    let verdict = Verdict::Choices(BTreeMap::new());
+    let answer = Answer::new(&request.id, &request.digest, "me", verdict);
+    stage.session.answer(answer).await.unwrap();
+    assert_eq!(stage.engine.answer_to("r1").await["behavior"], "deny");
+    stage.session.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_answers_is_denied_after_a_while() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+    let request = stage.event(permission).await;
+    let begun = tokio::time::Instant::now();
+    // Sessions wait longer than tests do.
+    let resolved = loop {
+        let event = stage.events.next().await.unwrap();
+        if let Some(resolved) = resolution(&event) {
+            break resolved;
+        }
+    };
+    assert_eq!(resolved, (Resolution::Expired, "timeout".to_owned()));
+    assert!(
+        begun.elapsed() >= Duration::from_secs(299),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(stage.engine.answer_to("r1").await["behavior"], "deny");
+    let late = Answer::allow(&request.id, &request.digest, "me");
+    assert!(matches!(
+        stage.session.answer(late).await,
+        Err(Error::Answer(AnswerError::NotOpen(_)))
+    ));
+}
+
+#[tokio::test]
+async fn closing_denies_what_is_open() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+    stage.event(permission).await;
+    let closing = tokio::spawn({
+        let session = stage.session.clone();
+        async move { session.close().await }
+    });
+    let wire = stage.engine.answer_to("r1").await;
+    assert_eq!(wire["behavior"], "deny");
+    assert!(!wire["message"].as_str().unwrap().is_empty());
+    while stage.engine.hear().await.is_some() {}
+    let (resolution, by) = stage.event(resolution).await;
+    assert_eq!((resolution, by.as_str()), (Resolution::Denied, "falconer"));
+    stage.rest().await;
+    drop(stage);
+    closing.await.unwrap();
+}
+
+#[tokio::test]
+async fn what_the_engine_takes_back_is_resolved_as_withdrawn() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+    stage.event(permission).await;
+    stage
+        .engine
+        .say(&json!({"type": "control_cancel_request", "request_id": "r1"}))
+        .await;
+    let (resolution, by) = stage.event(resolution).await;
+    assert_eq!((resolution, by.as_str()), (Resolution::Withdrawn, "engine"));
+    stage.session.close().await;
+}
+
+#[tokio::test]
+async fn the_policy_answers_first_and_is_seen_before_every_tool() {
+    let policy =
+        "[allow]\ncommands = [\"ls\"]\n[deny]\ncommands = [\"rm\"]\n[ask]\ntools = [\"Edit\"]";
+    let policy = std::sync::Arc::new(policy.parse::<falconer_session::Policy>().unwrap());
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec.policy(policy)).await;
+    assert_eq!(stage.engine.answer_to("r1").await["behavior"], "allow");
+    let (resolution, by) = stage.event(super::requests::resolution).await;
+    assert_eq!((resolution, by.as_str()), (Resolution::Allowed, "policy"));
+    stage
+        .engine
+        .ask("r2", "Bash", &json!({"command": "ls; rm x"}))
+        .await;
+    let denied = stage.engine.answer_to("r2").await;
+    assert_eq!(denied["behavior"], "deny");
+    assert!(
+        denied["message"]
+            .as_str()
+            .unwrap()
+            .contains("deny.commands"),
+        "{denied}"
+    );
+    let hook = |id: &str, tool: &str, input: Value| {
+        json!({"type": "control_request", "request_id": id, "request": {
+            "subtype": "hook_callback", "callback_id": "hook_0", "input": {
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": tool,
+            "tool_input": input}}})
+    };
+    let table = [
+        ("Read", json!({"file_path": "/p/.env"}), json!("deny")),
+        ("Edit", json!({"file_path": "/p/a"}), json!("ask")),
+        ("Bash", json!({"command": "ls"}), json!(null)),
+    ];
+    for (index, (tool, input, expected)) in table.into_iter().enumerate() {
+        let id = format!("h{index}");
+        stage.engine.say(&hook(&id, tool, input)).await;
+        let answer = stage.engine.answer_to(&id).await;
+        assert_eq!(
+            answer["hookSpecificOutput"]["permissionDecision"], expected,
+            "{tool}"
+        );
+    }
+    stage.session.close().await;
+}
