@@ -1,0 +1,100 @@
+//! A tool call in one line, and what is worth showing of it.
+
+use std::path::Path;
+
+use falconer::protocol::content::ToolUseBlock;
+use owo_colors::OwoColorize;
+use serde_json::Value;
+
+use super::diff;
+use super::plain::{clean, first_line};
+
+/// A call as people see it.
+#[derive(Debug)]
+pub(super) struct Action {
+    tool: String,
+    about: String,
+    details: Vec<String>,
+}
+
+impl Action {
+    pub(super) fn of(call: &ToolUseBlock, cwd: &Path) -> Self {
+        let text = |key: &str| call.input.get(key).and_then(Value::as_str);
+        let about = match call.name.as_str() {
+            "Bash" => text("command").map(first_line),
+            "Read" | "Write" | "Edit" => text("file_path").map(|path| below(path, cwd)),
+            "NotebookEdit" => text("notebook_path").map(|path| below(path, cwd)),
+            "Glob" | "Grep" => text("pattern").map(first_line),
+            "WebFetch" => text("url").map(first_line),
+            "TodoWrite" => Some(String::new()),
+            "AskUserQuestion" | "ExitPlanMode" | "EnterPlanMode" => Some(String::new()),
+            _ => None,
+        };
+        let about = about.unwrap_or_else(|| first_line(&call.input.to_string()));
+        let details = match call.name.as_str() {
+            "Edit" => diff::replacement(
+                text("old_string").unwrap_or_default(),
+                text("new_string").unwrap_or_default(),
+            ),
+            "Write" => diff::replacement("", text("content").unwrap_or_default()),
+            "TodoWrite" => todos(&call.input),
+            _ => Vec::new(),
+        };
+        Self {
+            tool: clean(&call.name),
+            about: clean(&about),
+            details,
+        }
+    }
+
+    pub(super) fn title(&self) -> String {
+        format!("{}  {}", self.tool.bold(), self.about)
+    }
+
+    pub(super) fn details(&self) -> &[String] {
+        &self.details
+    }
+
+    /// Whether the output itself is of interest.
+    pub(super) fn shows_output(&self) -> bool {
+        self.tool == "Bash"
+    }
+
+    /// What came of it, in a few words.
+    pub(super) fn outcome(&self, output: &str) -> Option<String> {
+        let lines = output.lines().filter(|line| !line.is_empty()).count();
+        match self.tool.as_str() {
+            "Read" => Some(counted(lines, "line")),
+            "Glob" | "Grep" => Some(counted(lines, "match")),
+            "Edit" | "Write" | "NotebookEdit" | "TodoWrite" => None,
+            _ => Some(first_line(output)).filter(|line| !line.is_empty()),
+        }
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "match") => format!("{count} matches"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+fn below(path: &str, cwd: &Path) -> String {
+    let relative = Path::new(path).strip_prefix(cwd);
+    relative.map_or_else(|_| path.to_owned(), |path| path.display().to_string())
+}
+
+fn todos(input: &Value) -> Vec<String> {
+    let todos = input.get("todos").and_then(Value::as_array);
+    let line = |todo: &Value| {
+        let mark = match todo.get("status").and_then(Value::as_str) {
+            Some("completed") => "[x]",
+            Some("in_progress") => "[>]",
+            _ => "[ ]",
+        };
+        let content = todo.get("content").and_then(Value::as_str);
+        format!("{mark} {}", clean(&first_line(content.unwrap_or_default())))
+    };
+    todos.into_iter().flatten().map(line).collect()
+}

@@ -1,0 +1,26 @@
+//! The same scenario on the official CLI and on `falconer-claude`; their frames must be equal.
+//!
+//! Equal after ids, times, versions and paths are replaced by what they stand for, and except
+//! for the list in `differences.rs`. Needs `FALCONER_CLAUDE_PATH`, which `cargo xtask test` sets.
+
+mod case;
+mod differences;
+mod frames;
+mod normal;
+mod stage;
+
+mod bad_input;
+mod commands;
+mod controls;
+mod failures;
+mod hooks;
+mod limits;
+mod mcp;
+mod permissions;
+mod plain;
+mod queue;
+mod sessions;
+mod startup;
+mod tools;
+
+use case::Case;

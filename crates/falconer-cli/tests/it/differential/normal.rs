@@ -1,0 +1,232 @@
+//! Makes two runs comparable: what must differ is replaced by what it stands for.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+use similar::{ChangeTag, TextDiff};
+
+use super::differences::{Difference, INTENDED, What};
+use super::frames::{Trace, kind};
+
+/// Numbers that are never the same twice.
+const MEASURED: &[&str] = &[
+    "pid",
+    "elapsed_time_seconds",
+    "end_time",
+    "start_time",
+    "durationMs",
+];
+
+/// Texts that are never the same twice.
+const NAMED: &[&str] = &[
+    "timestamp",
+    "claude_code_version",
+    "task_id",
+    "run_id",
+    "output_file",
+    "persistedOutputPath",
+    "backgroundTaskId",
+    "request_id",
+    "transcript_path",
+    "messaging_socket_path",
+    "outputFile",
+    "rawOutputPath",
+    "buildTime",
+    "version",
+    "hook_id",
+    "runId",
+    "prompt_id",
+];
+
+static UUID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").unwrap()
+});
+
+/// Plans have invented names.
+static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("/plans/[a-z-]+\\.md").unwrap());
+
+/// The run as lines: one per field, so that a difference shows where it is.
+pub(super) fn lines(trace: &Trace) -> Vec<String> {
+    let mut lines = Vec::new();
+    for frame in &trace.frames {
+        let kind = kind(frame);
+        if is_left_out(&kind) {
+            continue;
+        }
+        lines.push(format!("# {kind}"));
+        let mut frame = frame.clone();
+        let kind = Kind {
+            name: kind,
+            is_spoken: is_spoken(&frame),
+        };
+        blank(&mut frame, &kind, &mut Vec::new());
+        write(&frame, &mut String::new(), trace, &mut lines);
+    }
+    lines.extend(
+        trace
+            .text
+            .iter()
+            .map(|line| format!("text: {}", tidy(line, trace))),
+    );
+    lines.push(format!("exit: {}", trace.exit));
+    lines.push(format!("requests: {}", trace.requests));
+    lines
+}
+
+/// What is known of the frame a field is in.
+struct Kind {
+    name: String,
+    /// The engine speaks in its own name.
+    is_spoken: bool,
+}
+
+fn is_spoken(frame: &Value) -> bool {
+    frame["message"]["model"] == "<synthetic>"
+        || frame["is_error"] == true
+        || frame.get("local_command").is_some()
+}
+
+fn is_left_out(kind: &str) -> bool {
+    let leaves_out =
+        |difference: &&Difference| difference.what == What::Frame && difference.frame == kind;
+    INTENDED.iter().any(|difference| leaves_out(&difference))
+}
+
+/// Replaces what is not compared.
+fn blank(value: &mut Value, kind: &Kind, path: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => blank_fields(fields, kind, path),
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                path.push(index.to_string());
+                blank_one(item, kind, path);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+fn blank_fields(fields: &mut Map<String, Value>, kind: &Kind, path: &mut Vec<String>) {
+    let names: Vec<String> = fields.keys().cloned().collect();
+    for name in names {
+        path.push(name.clone());
+        if listed(kind, path, What::Field) {
+            fields.remove(&name);
+        } else if let Some(value) = fields.get_mut(&name) {
+            blank_one(value, kind, path);
+        }
+        path.pop();
+    }
+}
+
+fn blank_one(value: &mut Value, kind: &Kind, path: &mut Vec<String>) {
+    let name = path.last().map_or("", String::as_str);
+    let measured = (MEASURED.contains(&name) || name.ends_with("_ms")) && value.is_number();
+    let named = NAMED.contains(&name) && value.is_string();
+    let text = value.is_string() && listed(kind, path, What::Text);
+    let spoken = kind.is_spoken && listed(kind, path, What::Spoken);
+    if measured || named || text || spoken || listed(kind, path, What::Value) {
+        *value = Value::String(format!("<{}>", type_of(value)));
+    } else {
+        blank(value, kind, path);
+    }
+}
+
+fn listed(kind: &Kind, path: &[String], what: What) -> bool {
+    INTENDED.iter().any(|difference| {
+        difference.what == what
+            && (difference.frame == "*" || difference.frame == kind.name)
+            && fits(difference.path, path)
+    })
+}
+
+fn fits(pattern: &str, path: &[String]) -> bool {
+    let mut pattern = pattern.split('.');
+    let mut path = path.iter();
+    loop {
+        match (pattern.next(), path.next()) {
+            (None, None) => return true,
+            (Some("*"), Some(_)) => {}
+            (Some(wanted), Some(found)) if wanted == found => {}
+            _ => return false,
+        }
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "text",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Writes every leaf with its path; the order of keys does not matter.
+fn write(value: &Value, path: &mut String, trace: &Trace, lines: &mut Vec<String>) {
+    let length = path.len();
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort();
+            for name in names {
+                path.push('.');
+                path.push_str(&tidy(name, trace));
+                write(&fields[name], path, trace, lines);
+                path.truncate(length);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for (index, item) in items.iter().enumerate() {
+                path.push_str(&format!(".{index}"));
+                write(item, path, trace, lines);
+                path.truncate(length);
+            }
+        }
+        Value::String(text) => lines.push(format!("  {path}: {:?}", tidy(text, trace))),
+        // 6 and 6.0 are the same number.
+        Value::Number(number) => lines.push(format!("  {path}: {:?}", number.as_f64())),
+        other => lines.push(format!("  {path}: {other}")),
+    }
+}
+
+fn tidy(text: &str, trace: &Trace) -> String {
+    let mut text = text.to_owned();
+    for (place, name) in &trace.places {
+        text = text.replace(place, name);
+    }
+    let text = PLAN.replace_all(&text, "/plans/<name>.md");
+    UUID.replace_all(&text, "<uuid>").into_owned()
+}
+
+/// Only what differs, with the frame it belongs to.
+pub(super) fn describe(expected: &[String], found: &[String]) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (
+        expected.iter().map(String::as_str).collect(),
+        found.iter().map(String::as_str).collect(),
+    );
+    let diff = TextDiff::from_slices(&old, &new);
+    let mut text = String::new();
+    let mut header = None;
+    for change in diff.iter_all_changes() {
+        let sign = match change.tag() {
+            ChangeTag::Equal => {
+                if change.value().starts_with('#') {
+                    header = Some(change.value());
+                }
+                continue;
+            }
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+        };
+        if let Some(header) = header.take() {
+            text.push_str(&format!("{header}\n"));
+        }
+        text.push_str(&format!("{sign} {}\n", change.value()));
+    }
+    text
+}

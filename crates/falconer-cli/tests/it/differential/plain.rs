@@ -1,0 +1,159 @@
+//! A prompt and an answer, in every form.
+
+use falconer_testkit::scenario::{Scenario, text, thinking, tool_use};
+use serde_json::json;
+
+use super::Case;
+
+fn hello() -> Case {
+    Case::bidi(|_| Scenario::new().turn(text("Hello.")))
+}
+
+#[test]
+fn a_prompt_on_stdin() {
+    hello()
+        .hello(json!({}))
+        .say("hi")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn a_prompt_without_a_hello() {
+    hello().say("hi").until("result").eof().same();
+}
+
+#[test]
+fn a_prompt_on_the_command_line() {
+    Case::one_shot("hi", &[], |_| Scenario::new().turn(text("Hello."))).same();
+}
+
+#[test]
+fn two_turns_in_one_process() {
+    Case::bidi(|_| Scenario::new().turn(text("one")).turn(text("two")))
+        .hello(json!({}))
+        .say("first")
+        .until("result")
+        .say("second")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn blocks_come_one_by_one() {
+    Case::bidi(|_| {
+        Scenario::new()
+            .turn(thinking("Let me see.").text("I look.").tool_use(
+                "Bash",
+                json!({"command": "echo hi", "description": "greet"}),
+            ))
+            .turn(text("done"))
+    })
+    .hello(json!({}))
+    .say("go")
+    .until("result")
+    .eof()
+    .same();
+}
+
+#[test]
+fn partial_messages() {
+    Case::bidi(|_| {
+        Scenario::new()
+            .turn(thinking("Let me see.").text("I look.").tool_use(
+                "Bash",
+                json!({"command": "echo hi", "description": "greet"}),
+            ))
+            .turn(text("done"))
+    })
+    .args(["--include-partial-messages"])
+    .hello(json!({}))
+    .say("go")
+    .until("result")
+    .eof()
+    .same();
+}
+
+#[test]
+fn prompts_with_an_id_have_a_life() {
+    hello()
+        .hello(json!({}))
+        .say_as("11111111-1111-4111-8111-111111111111", "hi")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn prompts_are_replayed_on_request() {
+    Case::bidi(|_| {
+        Scenario::new()
+            .turn(tool_use(
+                "Bash",
+                json!({"command": "echo hi", "description": "greet"}),
+            ))
+            .turn(text("done"))
+    })
+    .args(["--replay-user-messages", "--allowedTools=Bash"])
+    .hello(json!({}))
+    .say("go")
+    .until("result")
+    .eof()
+    .same();
+}
+
+#[test]
+fn the_state_of_the_session_is_told_on_request() {
+    hello()
+        .env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1")
+        .hello(json!({}))
+        .say("hi")
+        .until("system/session_state_changed")
+        .until("system/session_state_changed")
+        .eof()
+        .same();
+}
+
+#[test]
+fn the_state_is_marked_for_sdks() {
+    hello()
+        .env("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
+        .hello(json!({}))
+        .say("hi")
+        .until("system/session_state_changed")
+        .until("system/session_state_changed")
+        .eof()
+        .same();
+}
+
+#[test]
+fn an_empty_answer() {
+    Case::bidi(|_| {
+        Scenario::new()
+            .turn(falconer_testkit::scenario::message())
+            .turn(text("now"))
+    })
+    .hello(json!({}))
+    .say("hi")
+    .until("result")
+    .eof()
+    .same();
+}
+
+#[test]
+fn json_output_is_one_result() {
+    Case::bare(|_| Scenario::new().turn(text("Hello.")))
+        .args(["-p", "--output-format=json", "--", "hi"])
+        .eof()
+        .same();
+}
+
+#[test]
+fn text_output_is_the_answer() {
+    Case::bare(|_| Scenario::new().turn(text("Hello.")))
+        .args(["-p", "--", "hi"])
+        .eof()
+        .same();
+}
