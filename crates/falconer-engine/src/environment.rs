@@ -11,9 +11,16 @@ pub(crate) type Variables = BTreeMap<OsString, OsString>;
 /// The variables of one session, shared by everything in it.
 ///
 /// Settings files and the host may add to them while the session runs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Environment {
     variables: RwLock<Arc<Variables>>,
+}
+
+/// Names only: values may be keys.
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.snapshot().keys()).finish()
+    }
 }
 
 impl Environment {
@@ -51,5 +58,18 @@ impl Environment {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut variables).extend(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_never_shown() {
+        let environment = Environment::new([("ANTHROPIC_API_KEY".into(), "sk-ant-secret".into())]);
+        let shown = format!("{environment:?}");
+        assert!(shown.contains("ANTHROPIC_API_KEY"), "{shown}");
+        assert!(!shown.contains("sk-ant-secret"), "{shown}");
     }
 }
