@@ -22,4 +22,6 @@ mod error;
 mod supervise;
 
 pub use error::SpawnError;
-pub use supervise::{Exit, ExitStatus, Handle, Ladder, Spec, Supervised, spawn};
+pub use supervise::{
+    Exit, ExitStatus, Handle, HostId, Ladder, Spec, Supervised, end_leftovers, spawn,
+};

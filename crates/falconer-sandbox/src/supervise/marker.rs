@@ -9,6 +9,29 @@ use uuid::Uuid;
 /// The beginning of every marker's name.
 pub(super) const PREFIX: &str = "FALCONER_RUN_";
 
+/// Names a process that starts others, for those who come after it.
+///
+/// It is different for each process, also for one that gets the same process id later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HostId(Uuid);
+
+impl HostId {
+    /// This process.
+    pub fn this() -> Self {
+        Self(host().0)
+    }
+
+    /// Another process, by its id.
+    pub fn new(id: Uuid) -> Self {
+        Self(id)
+    }
+
+    /// The id, to be kept.
+    pub fn uuid(self) -> Uuid {
+        self.0
+    }
+}
+
 /// A name that is unique for each supervised process.
 ///
 /// The name carries the identity, not the value, so that a process inside another supervised
@@ -19,6 +42,10 @@ pub(super) struct Marker(Uuid);
 impl Marker {
     pub(super) fn new() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    pub(super) fn of(host: HostId) -> Self {
+        Self(host.0)
     }
 
     /// All markers in a block of `NAME=value` strings separated by NUL.
@@ -38,6 +65,12 @@ impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}", self.0.simple())
     }
+}
+
+/// Marks everything that this process starts, and nothing that another one does.
+pub(super) fn host() -> Marker {
+    static HOST: OnceLock<Marker> = OnceLock::new();
+    *HOST.get_or_init(Marker::new)
 }
 
 /// The markers this process was itself started with.

@@ -26,5 +26,7 @@ mod watchdog;
 
 pub use handle::{Exit, ExitStatus, Handle, Supervised};
 pub use ladder::Ladder;
+pub use marker::HostId;
 pub use spawner::spawn;
 pub use spec::Spec;
+pub use sweep::end_leftovers;

@@ -162,9 +162,9 @@ fn argv(spec: &Spec) -> io::Result<Vec<CString>> {
 }
 
 fn envp(spec: &Spec, marker: Marker) -> io::Result<Vec<CString>> {
-    let own = (OsString::from(marker.to_string()), OsString::from("1"));
+    let own = [marker, marker::host()].map(|marker| (marker.to_string().into(), "1".into()));
     let given = spec.env.iter().filter(|(name, _)| !marker::is_marker(name));
-    std::iter::once(&own)
+    own.iter()
         .chain(marker::inherited())
         .chain(given)
         .map(|(name, value)| {

@@ -14,8 +14,8 @@ pub struct Spec {
     pub args: Vec<OsString>,
     /// The whole environment; nothing is inherited.
     ///
-    /// Markers (`FALCONER_RUN_…`) are added: one for this process, and those this process
-    /// itself was started with.
+    /// Markers (`FALCONER_RUN_…`) are added: one for this process, one for the process that
+    /// starts it, and those that one was itself started with.
     pub env: Vec<(OsString, OsString)>,
     /// The working directory; the caller's own if `None`.
     pub cwd: Option<PathBuf>,

@@ -4,12 +4,28 @@ use std::collections::{HashMap, HashSet};
 
 use rustix::process::Signal;
 
-use super::marker::Marker;
+use super::marker::{HostId, Marker};
 use super::tree::{self, Coverage, Patrol, Process, Scope, Sighting};
 
 /// How often the trees are looked at until nobody new appears. Freezing wins against any
 /// number of forks in a few rounds; what escapes is caught by the next sweep.
 const FREEZE_ROUNDS: usize = 30;
+
+/// Kills what a process that is gone has left behind, and says how many there were.
+///
+/// The watchdog of a process does this when it ends. This is for the case that the watchdog was
+/// killed too. It blocks while it reads `/proc`.
+pub fn end_leftovers(host: HostId) -> usize {
+    if host == HostId::this() {
+        return 0;
+    }
+    let target = Target {
+        root: None,
+        marker: Marker::of(host),
+        known: &[],
+    };
+    kill(&[target]).iter().map(Vec::len).sum()
+}
 
 /// A tree to be killed.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use falconer_sandbox::ExitStatus;
+use falconer_sandbox::{ExitStatus, HostId, end_leftovers};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::{Den, clean_status, processes_where, until};
@@ -51,6 +51,8 @@ fn be_host_if_asked(then: impl FnOnce()) {
     assert_eq!(clean_status(&den.spawn("true")), ExitStatus::Code(0));
     let watchdogs = processes_where(|pid| is_watchdog_of(pid, std::process::id()));
     fs::write(directory.join("watchdogs"), format!("{watchdogs:?}")).unwrap();
+    let id = HostId::this().uuid().to_string();
+    fs::write(directory.join("host_id"), id).unwrap();
     fs::write(directory.join("watched"), "").unwrap();
     then();
     drop(tree);
@@ -111,6 +113,25 @@ fn nothing_survives_when_the_host_exits_without_cleaning_up() {
     assert!(host.wait().unwrap().success());
     until("the tree is gone", || den.processes().is_empty());
     until("the watchdog is gone", || !is_alive(watchdog));
+}
+
+#[test]
+fn who_comes_after_a_host_and_its_watchdog_ends_what_they_left() {
+    be_host_if_asked(wait_for_stdin);
+    let den = Den::new();
+    let name = "host_killed::who_comes_after_a_host_and_its_watchdog_ends_what_they_left";
+    let mut host = start_host(name, &den);
+    let watchdog = watchdog(&den);
+    let id = fs::read_to_string(den.path().join("host_id")).unwrap();
+    let id = HostId::new(id.parse().unwrap());
+    signal(watchdog, Signal::STOP);
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert!(!den.processes().is_empty(), "nobody is there to end them");
+    assert_eq!(end_leftovers(HostId::this()), 0, "never what is our own");
+    assert!(end_leftovers(id) > 0);
+    until("the tree is gone", || den.processes().is_empty());
+    signal(watchdog, Signal::KILL);
 }
 
 #[test]
@@ -190,10 +211,11 @@ fn everything_a_supervised_host_starts_carries_the_marker_of_its_supervisor() {
     };
     let outer = format!("{OUTER_MARKER}=1");
     assert_eq!(markers(watchdog(&den)), [outer.as_str()]);
-    // The processes of the tree but for the one without environment have their own as well.
-    let both = |pid: &u32| markers(*pid).len() == 2 && markers(*pid).contains(&outer);
-    until("three carry both markers", || {
-        den.processes().iter().filter(|pid| both(pid)).count() >= 3
+    // The processes of the tree but for the one without environment have their own and that of
+    // the host as well.
+    let all = |pid: &u32| markers(*pid).len() == 3 && markers(*pid).contains(&outer);
+    until("three carry all markers", || {
+        den.processes().iter().filter(|pid| all(pid)).count() >= 3
     });
     host.kill().unwrap();
     host.wait().unwrap();

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use falconer_sandbox::{ExitStatus, SpawnError, Spec};
+use falconer_sandbox::{ExitStatus, HostId, SpawnError, Spec};
 
 use crate::process::{Den, clean_status, spawn};
 
@@ -38,7 +38,7 @@ fn the_three_pipes_are_connected() {
 }
 
 #[test]
-fn the_environment_is_what_was_given_and_a_marker() {
+fn the_environment_is_what_was_given_and_two_markers() {
     let den = Den::new();
     let mut spec = den.spec("exec cat /proc/self/environ");
     spec.env.push(("GIVEN".into(), "a=b c".into()));
@@ -50,8 +50,11 @@ fn the_environment_is_what_was_given_and_a_marker() {
     let (markers, others): (Vec<&str>, Vec<&str>) = entries
         .into_iter()
         .partition(|entry| entry.starts_with("FALCONER_RUN_"));
-    assert_eq!(markers.len(), 1, "{markers:?}");
-    assert_eq!(markers[0].len(), "FALCONER_RUN_".len() + 32 + "=1".len());
+    let host = format!("FALCONER_RUN_{}=1", HostId::this().uuid().simple());
+    assert_eq!(markers.len(), 2, "{markers:?}");
+    assert!(markers.iter().all(|marker| marker.len() == host.len()));
+    assert!(markers.contains(&host.as_str()), "{markers:?}");
+    assert_ne!(markers[0], markers[1]);
     let mut expected = vec!["GIVEN=a=b c", &path];
     expected.sort_unstable();
     let mut others = others;
