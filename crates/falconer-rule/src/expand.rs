@@ -1,0 +1,100 @@
+//! The files that a pattern in a command means now: `src/*.rs`.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// Entries of directories that are looked at; more cannot be told.
+const MOST: usize = 2_000;
+
+/// The files below a directory that match, as a shell would find them; none if there are too
+/// many to look at, or the pattern is one of those that shells read differently.
+pub(crate) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+    let mut found = vec![match pattern.starts_with('/') {
+        true => PathBuf::from("/"),
+        false => base.to_owned(),
+    }];
+    let mut budget = MOST;
+    for name in pattern.split('/').filter(|name| !name.is_empty()) {
+        found = match name.contains(['*', '?', '[']) {
+            false => found.into_iter().map(|path| path.join(name)).collect(),
+            true => step(&found, &matcher(name)?, name.starts_with('.'), &mut budget)?,
+        };
+    }
+    found.retain(|path| path.symlink_metadata().is_ok());
+    Some(found)
+}
+
+fn matcher(name: &str) -> Option<GlobMatcher> {
+    // `**` and `[^a]` mean something else to some shells, and `\` was taken out already.
+    if name.contains("**") || name.contains('[') || name.contains('{') {
+        return None;
+    }
+    let glob = GlobBuilder::new(name).build().ok()?;
+    Some(glob.compile_matcher())
+}
+
+fn step(
+    directories: &[PathBuf],
+    matcher: &GlobMatcher,
+    hidden: bool,
+    budget: &mut usize,
+) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for directory in directories {
+        let Ok(entries) = std::fs::read_dir(directory) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            *budget = budget.checked_sub(1)?;
+            let name = entry.file_name();
+            let is_hidden = name.as_encoded_bytes().starts_with(b".");
+            if matcher.is_match(&name) && (hidden || !is_hidden) {
+                found.push(directory.join(name));
+            }
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, expand};
+
+    #[test]
+    fn a_pattern_means_the_files_that_a_shell_would_find() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["a/x.rs", "a/y.rs", "b/x.rs", ".env", ".envrc", "c.txt"] {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let names = |pattern: &str| {
+            let found = expand(root.path(), pattern)?;
+            let relative = found
+                .iter()
+                .map(|path| path.strip_prefix(root.path()).unwrap());
+            let mut names: Vec<String> = relative.map(|path| path.display().to_string()).collect();
+            names.sort();
+            Some(names.join(" "))
+        };
+        let table = [
+            ("*/x.rs", Some("a/x.rs b/x.rs")),
+            ("a/*", Some("a/x.rs a/y.rs")),
+            ("*", Some("a b c.txt")),
+            (".e*", Some(".env .envrc")),
+            (".en?", Some(".env")),
+            ("?.txt", Some("c.txt")),
+            ("none/*", Some("")),
+            ("**/x.rs", None),
+            ("[ab]/x.rs", None),
+        ];
+        for (pattern, expected) in table {
+            assert_eq!(names(pattern).as_deref(), expected, "{pattern}");
+        }
+        for index in 0..=MOST {
+            std::fs::write(root.path().join(format!("many{index}")), "").unwrap();
+        }
+        assert_eq!(names("*"), None, "too many to look at");
+    }
+}

@@ -1,0 +1,144 @@
+//! Where a command may be by now: `cd` moves it, perhaps.
+
+use std::path::{Path, PathBuf};
+
+use crate::expand::expand;
+use crate::place::Place;
+use crate::shell::{self, Part, Word};
+
+/// More possibilities are not kept apart.
+const MAX_BASES: usize = 16;
+
+/// The directories the next part may run in.
+#[derive(Debug, Clone)]
+pub struct Location {
+    /// All that are possible; empty if it cannot be told.
+    bases: Vec<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+/// The places a word may mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Where {
+    /// One of these.
+    At(Vec<Place>),
+    /// Nobody can tell before it runs.
+    Unknown,
+}
+
+impl Where {
+    /// Whether something is true of all places, and all are known.
+    pub fn all(&self, test: impl Fn(&Place) -> bool) -> bool {
+        match self {
+            Self::At(places) => places.iter().all(test),
+            Self::Unknown => false,
+        }
+    }
+
+    /// Whether something is true of a place it may be.
+    pub fn any(&self, test: impl Fn(&Place) -> bool) -> bool {
+        match self {
+            Self::At(places) => places.iter().any(test),
+            Self::Unknown => false,
+        }
+    }
+
+    /// One place, to name it.
+    pub fn first(&self) -> Option<Place> {
+        match self {
+            Self::At(places) => places.first().cloned(),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl Location {
+    /// Where a command starts.
+    pub fn new(cwd: &Path, home: Option<&Path>) -> Self {
+        Self {
+            bases: vec![cwd.to_owned()],
+            home: home.map(Path::to_owned),
+        }
+    }
+
+    /// Takes note of a part that may go somewhere else.
+    pub fn follow(&mut self, part: &Part) {
+        let part = shell::stripped(part);
+        if part.words.is_empty() {
+            return;
+        }
+        match part.name() {
+            Some("cd") => {
+                let target = shell::reads_only(&part).and_then(|reading| reading.moves_to);
+                self.go(target.as_ref());
+            }
+            Some("pushd" | "popd" | "eval" | "source" | "." | "builtin") | None => self.go(None),
+            Some(_) => {}
+        }
+    }
+
+    fn go(&mut self, target: Option<&Word>) {
+        let places = target.map(|target| self.places(target));
+        match places {
+            Some(Where::At(places)) => {
+                // Whether it was run, or failed, nobody knows: the old ones stay possible.
+                let new = places.into_iter().map(|place| place.real);
+                self.bases.extend(new);
+                if self.bases.len() > MAX_BASES {
+                    self.bases.clear();
+                }
+            }
+            Some(Where::Unknown) | None => self.bases.clear(),
+        }
+    }
+
+    /// What a word means as a path here.
+    pub fn places(&self, word: &Word) -> Where {
+        let path = match (&word.literal, &word.glob) {
+            (Some(path), _) => path.as_str(),
+            (None, Some(glob)) => match fixed_start(glob) {
+                Some(start) => start,
+                None => return Where::Unknown,
+            },
+            (None, None) => return Where::Unknown,
+        };
+        match (word.text.starts_with('~'), path.strip_prefix('~')) {
+            (true, Some(below)) => match &self.home {
+                Some(home) => at([home.join(below.trim_start_matches('/'))]),
+                None => Where::Unknown,
+            },
+            _ if Path::new(path).is_absolute() => at([PathBuf::from(path)]),
+            _ if self.bases.is_empty() => Where::Unknown,
+            _ => at(self.bases.iter().map(|base| base.join(path))),
+        }
+    }
+}
+
+impl Location {
+    /// The files that a pattern means now; none if that cannot be told.
+    pub(crate) fn expanded(&self, word: &Word) -> Option<Vec<Place>> {
+        let pattern = word.glob.as_deref()?;
+        if word.text.starts_with('~') || self.bases.is_empty() {
+            return None;
+        }
+        let bases = self.bases.iter();
+        let found: Option<Vec<Vec<PathBuf>>> = bases.map(|base| expand(base, pattern)).collect();
+        let found = found?.into_iter().flatten();
+        Some(found.map(|path| Place::of(&path)).collect())
+    }
+}
+
+fn at(paths: impl IntoIterator<Item = PathBuf>) -> Where {
+    Where::At(paths.into_iter().map(|path| Place::of(&path)).collect())
+}
+
+/// The directory in which a pattern starts to vary, if it never leaves it.
+fn fixed_start(glob: &str) -> Option<&str> {
+    let varies = glob.find(['*', '?', '['])?;
+    let start = glob[..varies].rfind('/').map_or(0, |slash| slash + 1);
+    let leaves = glob[start..].split('/').any(|name| name.starts_with(".."));
+    let start = &glob[..start];
+    // `.*` means the parent directory to some shells.
+    let names_parent = glob[start.len()..].starts_with('.');
+    (!leaves && !names_parent).then_some(if start.is_empty() { "." } else { start })
+}

@@ -1,0 +1,105 @@
+//! Rules that deny or ask, compared with the parts of a command.
+
+use crate::command_pattern::CommandPattern;
+use crate::location::Location;
+use crate::matcher::Matcher;
+use crate::path_pattern::PathPattern;
+use crate::shell::{self, Direction, Part, Unparsable, Word};
+
+/// Whether a rule that denies or asks is about a command, or a part of it.
+pub fn restricts_command(
+    matcher: &Matcher,
+    command: &str,
+    parts: Result<&[Part], &Unparsable>,
+    location: Location,
+) -> bool {
+    match (matcher, parts) {
+        (Matcher::Command(pattern), Ok(parts)) => {
+            pattern.matches(shell::one_line(command))
+                || parts.iter().any(|part| matches_any_form(pattern, part, 0))
+        }
+        (Matcher::Command(pattern), Err(_)) => pieces(command).any(|piece| pattern.matches(piece)),
+        (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern),
+        (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern),
+        _ => false,
+    }
+}
+
+fn any_file(
+    parts: &[Part],
+    mut location: Location,
+    words: impl Fn(&Part) -> Vec<Word>,
+    pattern: &PathPattern,
+) -> bool {
+    parts.iter().any(|part| {
+        let hit = words(part)
+            .iter()
+            .any(|word| location.places(word).any(|place| pattern.touches(place)));
+        location.follow(part);
+        hit
+    })
+}
+
+/// Shells in shells that are looked into.
+const MAX_SHELLS: usize = 4;
+
+fn matches_any_form(pattern: &CommandPattern, part: &Part, shells: usize) -> bool {
+    let mut forms = shell::stripped_for_denial(part);
+    forms.push(part.clone());
+    forms.push(shell::stripped(part));
+    forms.iter().any(|form| {
+        let inner = shell::script(form).filter(|_| shells < MAX_SHELLS);
+        pattern.matches(&form.text())
+            || pattern.matches(&form.unquoted_text())
+            || inner.is_some_and(|script| matches_script(pattern, &script, shells + 1))
+    })
+}
+
+fn matches_script(pattern: &CommandPattern, script: &str, shells: usize) -> bool {
+    match shell::parts(script) {
+        Ok(parts) => parts
+            .iter()
+            .any(|part| matches_any_form(pattern, part, shells)),
+        Err(_) => pieces(script).any(|piece| pattern.matches(piece)),
+    }
+}
+
+/// A rough cut, for what cannot be taken apart.
+fn pieces(command: &str) -> impl Iterator<Item = &str> {
+    let ends = [';', '|', '&', '\n', '(', ')', '`', '{', '}'];
+    command.split(ends).map(str::trim)
+}
+
+/// Every word that may be a file: better one too many.
+fn read_words(part: &Part) -> Vec<Word> {
+    let redirects = part.redirects.iter();
+    let opened = redirects.filter(|redirect| redirect.direction == Direction::Read);
+    let mut words: Vec<Word> = opened.map(|redirect| redirect.file.clone()).collect();
+    if matches!(part.name(), Some("echo" | "printf" | "cd" | "mkdir")) {
+        return words;
+    }
+    for word in part.arguments() {
+        words.push(word.clone());
+        let value = word
+            .literal
+            .as_deref()
+            .and_then(|text| text.split_once(['=', ':', '@']));
+        words.extend(value.map(|(_, value)| Word::plain(value)));
+    }
+    words
+}
+
+fn written_words(part: &Part) -> Vec<Word> {
+    let redirects = part.redirects.iter();
+    let opened = redirects.filter(|redirect| redirect.direction == Direction::Write);
+    let work = shell::file_work(part).unwrap_or_default();
+    let in_place = match part.name() {
+        Some("sed" | "perl") => part.arguments(),
+        _ => &[],
+    };
+    opened
+        .map(|redirect| redirect.file.clone())
+        .chain(work.writes)
+        .chain(in_place.iter().cloned())
+        .collect()
+}

@@ -1,0 +1,395 @@
+//! From a syntax tree to simple commands.
+//!
+//! Every node is visited, so that no command can hide in a place nobody thought of; a kind of
+//! node that is not listed here makes the whole command opaque.
+
+use tree_sitter::Node;
+
+use super::heredoc::{is_clear, looks_dynamic};
+use super::word::Word;
+use super::{Assignment, Direction, Part, Redirect, Unparsable};
+
+/// Deeper nesting is not followed.
+const MAX_DEPTH: usize = 100;
+
+pub(super) fn parts(source: &str, root: Node<'_>) -> Result<Vec<Part>, Unparsable> {
+    let mut walk = Walk {
+        source,
+        parts: Vec::new(),
+    };
+    walk.visit(root, 0)?;
+    Ok(walk.parts)
+}
+
+struct Walk<'s> {
+    source: &'s str,
+    parts: Vec<Part>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unparsable> {
+        if depth > MAX_DEPTH || node.is_error() || node.is_missing() {
+            return Err(Unparsable::Syntax);
+        }
+        self.check_line(node)?;
+        match node.kind() {
+            "compound_statement" if self.text(node).starts_with("((") => {
+                self.hide("arithmetic with variables");
+            }
+            "program"
+            | "list"
+            | "pipeline"
+            | "subshell"
+            | "compound_statement"
+            | "negated_command"
+            | "redirected_statement"
+            | "if_statement"
+            | "elif_clause"
+            | "else_clause"
+            | "while_statement"
+            | "do_group"
+            | "case_statement"
+            | "case_item"
+            | "function_definition" => self.check_gaps(node)?,
+            "for_statement" => {
+                self.check_gaps(node)?;
+                self.loop_variable(node);
+            }
+            "command" => self.command(node),
+            "variable_assignment" | "variable_assignments" => self.bare_assignment(node),
+            "declaration_command" | "unset_command" => self.declaration(node),
+            "test_command" => self.test(node),
+            "file_redirect" => self.redirect(node),
+            "heredoc_redirect" if !is_clear(node, self.source) => return Err(Unparsable::Syntax),
+            "command_substitution" => self.check_substitution(node)?,
+            "expansion" if !is_plain_expansion(node) => self.hide("an expansion with an operator"),
+            "arithmetic_expansion" if has_names(node) => self.hide("arithmetic with variables"),
+            "c_style_for_statement" => self.hide("arithmetic with variables"),
+            "comment" => self.check_comment(node)?,
+            "string_content" | "word" => self.check_plain(node)?,
+            "heredoc_redirect"
+            | "herestring_redirect"
+            | "process_substitution"
+            | "expansion"
+            | "arithmetic_expansion"
+            | "command_name"
+            | "string"
+            | "concatenation"
+            | "simple_expansion"
+            | "raw_string"
+            | "ansi_c_string"
+            | "translated_string"
+            | "number"
+            | "variable_name"
+            | "special_variable_name"
+            | "array"
+            | "subscript"
+            | "heredoc_body"
+            | "heredoc_start"
+            | "heredoc_end"
+            | "heredoc_content"
+            | "file_descriptor"
+            | "brace_expression"
+            | "extglob_pattern"
+            | "regex"
+            | "binary_expression"
+            | "unary_expression"
+            | "parenthesized_expression"
+            | "postfix_expression"
+            | "ternary_expression"
+            | "test_operator" => {}
+            _ if !node.is_named() => {}
+            _ => return Err(Unparsable::Syntax),
+        }
+        self.visit_children(node, depth)
+    }
+
+    fn visit_children(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unparsable> {
+        let mut cursor = node.walk();
+        let children: Vec<_> = node.children(&mut cursor).collect();
+        children
+            .into_iter()
+            .try_for_each(|child| self.visit(child, depth + 1))
+    }
+
+    fn text(&self, node: Node<'_>) -> &str {
+        &self.source[node.byte_range()]
+    }
+
+    fn hide(&mut self, reason: &'static str) {
+        self.parts.push(Part::opaque(reason));
+    }
+
+    fn command(&mut self, node: Node<'_>) {
+        let mut part = Part::default();
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "variable_assignment" => part.assignments.push(self.assignment(child)),
+                // Visited on their own.
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" | "comment" => {}
+                "subshell" => part.opaque = Some("a subshell where an argument should be"),
+                _ => part.words.push(Word::read(child, self.source)),
+            }
+        }
+        match part.words.first() {
+            None => {}
+            Some(name) if name.literal.as_deref().is_none_or(str::is_empty) => {
+                part.opaque = Some("the program to run is only known when it runs");
+            }
+            Some(name) if is_reserved(name.unquoted()) => {
+                part.opaque = Some("a word of the shell language where a program should be");
+            }
+            Some(_) => {}
+        }
+        self.parts.push(part);
+    }
+
+    fn assignment(&self, node: Node<'_>) -> Assignment {
+        let name = node.child_by_field_name("name");
+        Assignment {
+            name: name.map_or_else(String::new, |name| self.text(name).to_owned()),
+            text: self.text(node).to_owned(),
+        }
+    }
+
+    /// A variable set for the rest of the command.
+    fn bare_assignment(&mut self, node: Node<'_>) {
+        // In front of a program it is part of that command, and in a declaration of that one.
+        let parent = node.parent().map(|parent| parent.kind());
+        if matches!(
+            parent,
+            Some("command" | "variable_assignments" | "declaration_command")
+        ) || node.kind() == "variable_assignments" && node.named_child_count() == 0
+        {
+            return;
+        }
+        let mut cursor = node.walk();
+        let assignments = if node.kind() == "variable_assignments" {
+            node.named_children(&mut cursor)
+                .map(|child| self.assignment(child))
+                .collect()
+        } else {
+            vec![self.assignment(node)]
+        };
+        self.parts.push(Part {
+            assignments,
+            ..Part::default()
+        });
+    }
+
+    fn declaration(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let words = node
+            .children(&mut cursor)
+            .map(|child| Word {
+                literal: (!child.is_named()).then(|| self.text(child).to_owned()),
+                text: self.text(child).to_owned(),
+                ..Word::default()
+            })
+            .collect();
+        self.parts.push(Part {
+            words,
+            ..Part::default()
+        });
+    }
+
+    /// `[ … ]` and `[[ … ]]`: harmless unless it computes, which may run what is in a variable.
+    fn test(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        let inner = text.trim_matches(['[', ']']);
+        let computes = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"]
+            .iter()
+            .any(|operator| inner.contains(operator));
+        if inner.contains('[') || text.starts_with("((") || computes && inner.contains('$') {
+            self.hide("a test that computes with variables");
+            return;
+        }
+        self.parts.push(Part {
+            words: vec![Word {
+                text: "[".to_owned(),
+                literal: Some("[".to_owned()),
+                ..Word::default()
+            }],
+            ..Part::default()
+        });
+    }
+
+    fn loop_variable(&mut self, node: Node<'_>) {
+        let Some(name) = node.child_by_field_name("variable") else {
+            return;
+        };
+        let name = self.text(name);
+        // Names of variables that change what programs do are in capitals.
+        let is_harmless =
+            name.bytes().all(|byte| !byte.is_ascii_uppercase()) && !name.contains("proxy");
+        if !is_harmless || self.text(node).starts_with("select") {
+            self.hide("a loop over a variable that programs may look at");
+        }
+    }
+
+    /// A part of its own, whatever it belongs to: the shell opens the file itself.
+    fn redirect(&mut self, node: Node<'_>) {
+        let redirects = self.redirects(node);
+        if !redirects.is_empty() {
+            self.parts.push(Part {
+                redirects,
+                ..Part::default()
+            });
+        }
+    }
+
+    fn redirects(&self, node: Node<'_>) -> Vec<Redirect> {
+        let mut cursor = node.walk();
+        let operator = node
+            .children(&mut cursor)
+            .find(|child| !child.is_named())
+            .map_or("", |child| child.kind());
+        let direction = match operator {
+            "<" | "<&" | "<&-" => Direction::Read,
+            _ => Direction::Write,
+        };
+        let mut cursor = node.walk();
+        node.children_by_field_name("destination", &mut cursor)
+            .map(|child| Word::read(child, self.source))
+            .filter(|file| !is_descriptor(operator, file))
+            .map(|file| Redirect { direction, file })
+            .collect()
+    }
+
+    fn check_substitution(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let text = self.text(node);
+        // Inside backquotes a backslash means something else to the shell than to the parser.
+        let is_clear = !text.starts_with('`') || !text.contains('\\');
+        is_clear.then_some(()).ok_or(Unparsable::Syntax)
+    }
+
+    /// A comment must be one for the shell, too.
+    fn check_comment(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let before = &self.source.as_bytes()[..node.start_byte()];
+        let starts_word = match before {
+            [] => true,
+            [.., b'\\', b' ' | b'\t' | b'\n'] => false,
+            [.., last] => b" \t\n;&|()".contains(last),
+        };
+        let is_clear = starts_word && !self.text(node).contains('\n');
+        is_clear.then_some(()).ok_or(Unparsable::Syntax)
+    }
+
+    /// Text that the parser took for plain must not run anything.
+    fn check_plain(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let text = self.text(node).replace("\\\\", "").replace("\\$", "");
+        let is_clear = !looks_dynamic(&text.replace("\\`", ""));
+        is_clear.then_some(()).ok_or(Unparsable::Syntax)
+    }
+
+    /// The shell ends a command at the end of its line; the parser sometimes reads on.
+    fn check_line(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let is_one_line = match node.kind() {
+            "raw_string" | "ansi_c_string" | "string_content" | "heredoc_body"
+            | "heredoc_content" | "heredoc_end" | "heredoc_start" => return Ok(()),
+            "command"
+            | "herestring_redirect"
+            | "file_redirect"
+            | "heredoc_redirect"
+            | "variable_assignment"
+            | "variable_assignments"
+            | "declaration_command"
+            | "unset_command"
+            | "concatenation"
+            | "command_name"
+            | "test_command"
+            | "unary_expression"
+            | "binary_expression"
+            | "negated_command"
+            | "expansion"
+            | "simple_expansion"
+            | "subscript"
+            | "translated_string" => true,
+            _ => node.is_named() && node.child_count() == 0,
+        };
+        if !is_one_line {
+            return Ok(());
+        }
+        let mut cursor = node.walk();
+        let mut end = node.start_byte();
+        for child in node.children(&mut cursor) {
+            if child.start_byte() > end && ends_line(&self.source[end..child.start_byte()]) {
+                return Err(Unparsable::Syntax);
+            }
+            end = end.max(child.end_byte());
+            // What follows belongs to the lines below the command.
+            if child.kind() == "heredoc_start" {
+                return Ok(());
+            }
+        }
+        let rest = &self.source[end..node.end_byte().max(end)];
+        if ends_line(rest) {
+            return Err(Unparsable::Syntax);
+        }
+        Ok(())
+    }
+
+    /// Between the children of a node there must be nothing but space.
+    fn check_gaps(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let mut cursor = node.walk();
+        let mut end = node.start_byte();
+        for child in node.children(&mut cursor) {
+            if child.start_byte() > end && !is_space(&self.source[end..child.start_byte()]) {
+                return Err(Unparsable::Syntax);
+            }
+            end = end.max(child.end_byte());
+        }
+        if end < node.end_byte() && !is_space(&self.source[end..node.end_byte()]) {
+            return Err(Unparsable::Syntax);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a line ends in a text, other than after a backslash.
+fn ends_line(text: &str) -> bool {
+    text.replace("\\\n", "").contains('\n')
+}
+
+fn is_space(gap: &str) -> bool {
+    gap.replace("\\\n", "")
+        .trim_matches([' ', '\t', '\n'])
+        .is_empty()
+}
+
+/// `2>&1` and the like open no file.
+fn is_descriptor(operator: &str, file: &Word) -> bool {
+    let text = file.unquoted();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(operator, ">&" | "<&") && (is_number || text == "-")
+        || matches!(operator, ">&-" | "<&-")
+}
+
+fn is_plain_expansion(node: Node<'_>) -> bool {
+    let mut cursor = node.walk();
+    let mut children = node.children(&mut cursor);
+    children.all(|child| {
+        matches!(
+            child.kind(),
+            "${" | "}" | "variable_name" | "special_variable_name"
+        )
+    }) && node.named_child_count() == 1
+}
+
+fn has_names(node: Node<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|child| {
+        child.is_named()
+            && child.kind() != "number"
+            && (child.child_count() == 0 || has_names(child))
+    })
+}
+
+fn is_reserved(name: &str) -> bool {
+    const RESERVED: &[&str] = &[
+        "!", "{", "}", "[[", "]]", "((", "case", "coproc", "do", "done", "elif", "else", "esac",
+        "fi", "for", "function", "if", "in", "select", "then", "until", "while",
+    ];
+    RESERVED.contains(&name)
+}

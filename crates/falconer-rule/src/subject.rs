@@ -1,0 +1,256 @@
+//! What a call is about: a command, files, a host, or just the tool.
+
+use std::path::{Path, PathBuf};
+
+use crate::call::Call;
+use crate::location::{Location, Where};
+use crate::place::Place;
+use crate::shell::{self, Part, Unparsable, Word};
+
+/// What a call is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subject {
+    /// A shell command, taken apart if that is possible.
+    Command {
+        /// As given.
+        text: String,
+        /// Its parts, or why there are none.
+        parts: Result<Vec<Part>, Unparsable>,
+    },
+    /// Files that are read or written.
+    Files {
+        /// What is done to them.
+        access: Access,
+        /// Every one that is named.
+        places: Vec<Place>,
+    },
+    /// A host on the network.
+    Host(String),
+    /// Nothing that a rule could name but the tool, except for these files.
+    Tool {
+        /// Files in its input.
+        places: Vec<Place>,
+    },
+}
+
+/// What is done to files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing is changed.
+    Read,
+    /// Something may be changed.
+    Write,
+}
+
+/// Fields of inputs that name files.
+const PATH_FIELDS: [&str; 5] = ["file_path", "notebook_path", "path", "filename", "file"];
+
+impl Subject {
+    /// Finds out what a call is about.
+    pub fn of(call: &Call<'_>) -> Self {
+        match call.tool {
+            "Bash" | "Monitor" | "PowerShell" => command(call),
+            "Read" | "NotebookRead" => files(call, Access::Read, &named(call)),
+            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
+                files(call, Access::Write, &named(call))
+            }
+            "LS" => files(call, Access::Read, &[base(call)]),
+            "Glob" => {
+                let pattern = call.text("pattern").unwrap_or_default();
+                files(call, Access::Read, &[base(call).join(pattern)])
+            }
+            "Grep" => {
+                let within = call.text("glob").map(|glob| base(call).join(glob));
+                let paths = [base(call)].into_iter().chain(within);
+                files(call, Access::Read, &paths.collect::<Vec<_>>())
+            }
+            "WebFetch" => call
+                .text("url")
+                .and_then(host)
+                .map_or_else(|| tool(call), Self::Host),
+            _ => tool(call),
+        }
+    }
+
+    /// Whether a file that the call names is only known when it runs.
+    pub fn names_unknown_files(&self, call: &Call<'_>) -> bool {
+        let Self::Command { parts, .. } = self else {
+            return false;
+        };
+        let Ok(parts) = parts else {
+            return true;
+        };
+        let mut location = Location::new(call.cwd, call.home);
+        parts.iter().any(|part| {
+            let opened = part.redirects.iter().map(|redirect| &redirect.file);
+            let unknown = opened.chain(naming(part)).any(|word| {
+                let is_pattern = word.glob.is_some();
+                word.literal.is_none() && !(is_pattern && location.expanded(word).is_some())
+            });
+            location.follow(part);
+            unknown
+        })
+    }
+
+    /// Every file the call may touch, as far as can be told; for a command better one too many.
+    pub fn places(&self, call: &Call<'_>) -> Vec<Place> {
+        match self {
+            Self::Files { places, .. } | Self::Tool { places } => places.clone(),
+            Self::Host(_) => Vec::new(),
+            Self::Command { text, parts } => {
+                let mut location = Location::new(call.cwd, call.home);
+                match parts {
+                    Ok(parts) => places_of_parts(parts, &mut location, 0),
+                    Err(_) => rough_places(text, &location),
+                }
+            }
+        }
+    }
+}
+
+fn command(call: &Call<'_>) -> Subject {
+    let Some(text) = call.text("command") else {
+        return tool(call);
+    };
+    let parts = match call.tool {
+        // Another language, which nobody here can read.
+        "PowerShell" => Err(Unparsable::Syntax),
+        _ => shell::parts(text),
+    };
+    Subject::Command {
+        text: text.to_owned(),
+        parts,
+    }
+}
+
+fn files(call: &Call<'_>, access: Access, paths: &[PathBuf]) -> Subject {
+    if paths.is_empty() {
+        return tool(call);
+    }
+    let places = paths.iter().map(|path| Place::of(path)).collect();
+    Subject::Files { access, places }
+}
+
+fn tool(call: &Call<'_>) -> Subject {
+    let places = named(call);
+    Subject::Tool {
+        places: places.iter().map(|path| Place::of(path)).collect(),
+    }
+}
+
+fn named(call: &Call<'_>) -> Vec<PathBuf> {
+    let texts = PATH_FIELDS.iter().filter_map(|name| call.text(name));
+    texts.map(|text| absolute(text, call)).collect()
+}
+
+fn base(call: &Call<'_>) -> PathBuf {
+    let path = call.text("path");
+    path.map_or_else(|| call.cwd.to_owned(), |path| absolute(path, call))
+}
+
+fn absolute(path: &str, call: &Call<'_>) -> PathBuf {
+    match (path.strip_prefix("~/"), call.home) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => call.cwd.join(path),
+    }
+}
+
+/// The host of an address, without user and port.
+fn host(url: &str) -> Option<String> {
+    let rest = match url.split_once("://") {
+        Some((_, rest)) => rest,
+        None => url,
+    };
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(address) => address.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    (!host.is_empty()).then(|| host.to_lowercase())
+}
+
+/// Shells in shells that are looked into.
+const MAX_SHELLS: usize = 4;
+
+fn places_of_parts(parts: &[Part], location: &mut Location, shells: usize) -> Vec<Place> {
+    let mut places = Vec::new();
+    for part in parts {
+        let opened = part.redirects.iter().map(|redirect| &redirect.file);
+        for word in opened.chain(naming(part)).chain(part.words.first()) {
+            places.extend(places_of_word(word, location));
+        }
+        for assignment in &part.assignments {
+            places.extend(rough_places(&assignment.text, location));
+        }
+        for form in shell::stripped_for_denial(part) {
+            let script = shell::script(&form).filter(|_| shells < MAX_SHELLS);
+            let Some(script) = script else { continue };
+            match shell::parts(&script) {
+                Ok(inner) => places.extend(places_of_parts(&inner, location, shells + 1)),
+                Err(_) => places.extend(rough_places(&script, location)),
+            }
+        }
+        location.follow(part);
+    }
+    places
+}
+
+/// The arguments that may name files: not what is only printed, nor the message of a commit.
+fn naming(part: &Part) -> Vec<&Word> {
+    let arguments = part.arguments();
+    match part.name() {
+        Some("echo" | "printf") => Vec::new(),
+        Some("git") => {
+            let is_message = |index: usize| {
+                let before = index
+                    .checked_sub(1)
+                    .and_then(|before| arguments.get(before));
+                before.is_some_and(|word| matches!(word.text.as_str(), "-m" | "-am" | "--message"))
+            };
+            let all = arguments.iter().enumerate();
+            all.filter(|(index, _)| !is_message(*index))
+                .map(|(_, word)| word)
+                .collect()
+        }
+        _ => arguments.iter().collect(),
+    }
+}
+
+fn places_of_word(word: &Word, location: &Location) -> Vec<Place> {
+    let mut places = match (&word.glob, location.places(word)) {
+        (Some(_), _) => location.expanded(word).unwrap_or_default(),
+        (None, Where::At(places)) => places,
+        (None, Where::Unknown) => vec![somewhere(word.unquoted())],
+    };
+    // Programs take paths in many wrappings: `--file=x`, `@x`, code in quotes.
+    let text = word.literal.as_deref().unwrap_or(&word.text);
+    if word.literal.is_none() || text.contains(is_edge) {
+        places.extend(rough_places(text, location));
+    }
+    places
+}
+
+/// Whatever looks like a path in a text that cannot be taken apart.
+fn rough_places(text: &str, location: &Location) -> Vec<Place> {
+    let words = text.split(is_edge);
+    let words = words.map(|word| word.replace('\\', ""));
+    words
+        .filter(|word| !word.is_empty())
+        .flat_map(|word| match location.places(&Word::plain(&word)) {
+            Where::At(places) => places,
+            Where::Unknown => vec![somewhere(&word)],
+        })
+        .collect()
+}
+
+/// A path below a directory that nobody knows.
+fn somewhere(path: &str) -> Place {
+    let path = path.trim_start_matches(['~', '/']);
+    Place::of(&Path::new("/").join(path))
+}
+
+fn is_edge(letter: char) -> bool {
+    letter.is_whitespace() || "|&;<>()`{}'\"=,$:@".contains(letter)
+}

@@ -1,0 +1,161 @@
+//! Rules that would allow a call, from narrow to wide, for a person who says "always".
+
+use crate::call::Call;
+use crate::effect::Effect;
+use crate::judge::{Outcome, judge};
+use crate::place::Place;
+use crate::rule::Rule;
+use crate::shell::{self, Part};
+use crate::subject::{Access, Subject};
+use crate::text::RuleText;
+
+/// A longer command is not worth a rule.
+const MAX_RULE_TEXT: usize = 1_000;
+
+/// Rules that would have allowed a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Suggestion {
+    /// How much more than the call they allow.
+    pub width: Width,
+    /// The rules; a compound command may need one for each part.
+    pub rules: Vec<String>,
+}
+
+/// How much a rule allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Width {
+    /// This command, this file, this host, this tool of a server.
+    Exact,
+    /// Commands that begin alike, files of the same directory, all tools of a server.
+    Prefix,
+    /// Every call of the tool.
+    Tool,
+}
+
+/// Rules that would allow the call, from narrow to wide. Each of them was tried on it.
+pub fn suggest(call: &Call<'_>) -> Vec<Suggestion> {
+    let mut found: Vec<Suggestion> = Vec::new();
+    for (width, rules) in candidates(call) {
+        let suggestion = Suggestion { width, rules };
+        if allows(&suggestion.rules, call) && !found.iter().any(|it| it.rules == suggestion.rules) {
+            found.push(suggestion);
+        }
+    }
+    found
+}
+
+fn allows(rules: &[String], call: &Call<'_>) -> bool {
+    let rules: Option<Vec<(Effect, Rule)>> = rules
+        .iter()
+        .map(|rule| Some((Effect::Allow, Rule::parse(rule).ok()?)))
+        .collect();
+    rules.is_some_and(|rules| !rules.is_empty() && judge(&rules, call).effect == Outcome::Allow)
+}
+
+fn candidates(call: &Call<'_>) -> Vec<(Width, Vec<String>)> {
+    let mut found = match Subject::of(call) {
+        Subject::Command { text, parts } => commands(&text, &parts.unwrap_or_default()),
+        Subject::Files { access, places } => files(access, &places),
+        Subject::Host(host) => vec![(Width::Exact, rule("WebFetch", &format!("domain:{host}")))],
+        Subject::Tool { .. } => servers(call.tool),
+    };
+    let is_of_server = call.tool.starts_with("mcp__");
+    if !is_of_server {
+        found.push((Width::Tool, vec![call.tool.to_owned()]));
+    }
+    found
+}
+
+fn rule(tool: &str, content: &str) -> Vec<String> {
+    vec![RuleText::new(tool, Some(content)).to_string()]
+}
+
+fn commands(command: &str, parts: &[Part]) -> Vec<(Width, Vec<String>)> {
+    let line = shell::one_line(command);
+    let mut found = Vec::new();
+    if line.len() <= MAX_RULE_TEXT {
+        found.push((Width::Exact, rule("Bash", &line.replace('*', "\\*"))));
+    }
+    for words in [2, 1] {
+        let beginnings: Option<Vec<String>> = parts
+            .iter()
+            .filter(|part| !part.words.is_empty())
+            .map(|part| beginning(part, words))
+            .collect();
+        if let Some(mut rules) = beginnings.filter(|rules| !rules.is_empty()) {
+            rules.dedup();
+            found.push((Width::Prefix, rules));
+        }
+    }
+    found
+}
+
+/// `Bash(git commit *)` for `git commit -m x`: a program, and its subcommand if two words are
+/// wanted and there is one.
+fn beginning(part: &Part, words: usize) -> Option<String> {
+    let part = shell::stripped(part);
+    let name = part.name().filter(|name| is_word(name))?;
+    let second = part
+        .arguments()
+        .first()
+        .and_then(|word| word.literal.as_deref());
+    let content = match second.filter(|word| words == 2 && is_word(word)) {
+        Some(second) => format!("{name} {second} *"),
+        None => format!("{name} *"),
+    };
+    part.assignments
+        .is_empty()
+        .then(|| RuleText::new("Bash", Some(&content)).to_string())
+}
+
+fn is_word(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
+fn files(access: Access, places: &[Place]) -> Vec<(Width, Vec<String>)> {
+    let tool = match access {
+        Access::Read => "Read",
+        Access::Write => "Edit",
+    };
+    let [place] = places else {
+        return Vec::new();
+    };
+    let directory = if place.is_dir {
+        Some(place.spelled.as_path())
+    } else {
+        place.spelled.parent()
+    };
+    let (Some(path), Some(directory)) = (
+        place.spelled.to_str(),
+        directory.and_then(|directory| directory.to_str()),
+    ) else {
+        return Vec::new();
+    };
+    if path.contains(['*', '?', '[', ']', '\\', '!', '#', '(', ')', '{', '}']) {
+        return Vec::new();
+    }
+    let mut found = vec![(Width::Exact, rule(tool, &format!("/{path}")))];
+    let directory = directory.trim_end_matches('/');
+    if !directory.is_empty() {
+        found.push((Width::Prefix, rule(tool, &format!("/{directory}/**"))));
+    }
+    found
+}
+
+fn servers(tool: &str) -> Vec<(Width, Vec<String>)> {
+    let Some((server, _)) = tool
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+    else {
+        return Vec::new();
+    };
+    vec![
+        (Width::Exact, vec![tool.to_owned()]),
+        (Width::Prefix, vec![format!("mcp__{server}")]),
+    ]
+}
