@@ -20,4 +20,6 @@ mod transcript;
 mod turn;
 mod workbench;
 
-pub use front::{End, Exit, Launch, Model, Session, SessionEnd, Streams, open, run_process};
+pub use front::{
+    End, Exit, Launch, Model, Session, SessionEnd, Streams, Unexplained, explain, open, run_process,
+};

@@ -57,6 +57,16 @@ impl Workbench {
         roots.any(|root| directory.starts_with(resolved(root)))
     }
 
+    /// The directories that the session was started with.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let additional = self.additional_dirs.lock();
+        let additional = additional.unwrap_or_else(PoisonError::into_inner);
+        std::iter::once(&self.original_cwd)
+            .chain(additional.iter())
+            .cloned()
+            .collect()
+    }
+
     pub(crate) fn hidden(&self) -> Hidden {
         let hidden = self.hidden.lock();
         hidden.unwrap_or_else(PoisonError::into_inner).clone()

@@ -59,8 +59,18 @@ pub(crate) fn block(head: &Head, block: &Value, marks: &Marks) -> Value {
     mark(&mut frame, marks);
     if let Some(tool) = &marks.tool {
         frame["tool_use_meta"] = tool_meta(&block["id"], tool);
+    } else if let Some(name) = absent_tool(block) {
+        let meta = json!([{"id": block["id"], "display_name": crate::mcp::readable(name)}]);
+        frame["tool_use_meta"] = meta;
     }
     frame
+}
+
+/// The name of a server's tool that is not there.
+fn absent_tool(block: &Value) -> Option<&str> {
+    let name = block.get("name").filter(|_| block["type"] == "tool_use")?;
+    let (_, own_name) = name.as_str()?.strip_prefix("mcp__")?.split_once("__")?;
+    Some(own_name)
 }
 
 fn tool_meta(id: &Value, tool: &ToolOrigin) -> Value {

@@ -1,6 +1,6 @@
 //! `system` lines without a family of their own.
 
-use falconer_protocol::ToolUseId;
+use falconer_protocol::{MessageUuid, ToolUseId};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn status(status: &Value) -> Value {
@@ -56,7 +56,7 @@ pub(crate) fn model_fallback(trigger: &str, from: &str, to: &str) -> Value {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Refusal {
     pub(crate) details: Value,
-    pub(crate) prompt: Option<falconer_protocol::MessageUuid>,
+    pub(crate) prompt: Option<MessageUuid>,
     pub(crate) request_id: Option<String>,
 }
 
@@ -70,19 +70,17 @@ impl Refusal {
             "api_refusal_explanation": self.details.get("explanation"),
             "refused_user_message_uuid": self.prompt,
         });
-        if let Some(id) = &self.request_id {
-            frame["request_id"] = json!(id);
-        }
+        frame["request_id"] = json!(self.request_id);
         frame
     }
 
-    pub(crate) fn fallback(&self, from: &str, to: &str) -> Value {
+    pub(crate) fn fallback(&self, from: &str, to: &str, retracted: &[MessageUuid]) -> Value {
         let mut frame = self.fields("model_refusal_fallback", from);
         frame["trigger"] = json!("refusal");
         frame["direction"] = json!("retry");
         frame["scope"] = json!("session");
         frame["fallback_model"] = json!(to);
-        frame["retracted_message_uuids"] = json!([]);
+        frame["retracted_message_uuids"] = json!(retracted);
         frame["content"] = json!(format!("{from} declined to answer; asking {to} instead"));
         frame
     }

@@ -4,6 +4,7 @@
 //! is the executable around it.
 
 mod check;
+mod explain;
 mod failure;
 mod flags;
 mod help;
@@ -18,5 +19,6 @@ mod stdin;
 mod stdout;
 mod surroundings;
 
+pub use explain::{Unexplained, explain};
 pub use open::{Exit, Launch, Model, Session, SessionEnd, open};
 pub use process::{End, Streams, run_process};

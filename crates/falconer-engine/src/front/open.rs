@@ -19,7 +19,7 @@ use super::surroundings;
 use crate::environment::Environment;
 
 use crate::provider::scripted::Scripted;
-use crate::provider::{Provider, ProviderSettings, connect};
+use crate::provider::{Provider, ProviderSettings, Renewable};
 use crate::session::config::{Input, SessionConfig, Start};
 use crate::session::{self, Refused, Stop};
 use crate::settings::Settings;
@@ -167,10 +167,16 @@ pub(super) fn prepare(
 ) -> Result<Prepared, StartupFailure> {
     let warnings = std::mem::take(&mut flags.warnings);
     let draft = Draft::of(flags, &environment, cwd, User::current())?;
-    let settings = surroundings::look(draft.settings(), &environment, cwd)?;
-    let provider = provider(model, &environment, &settings, cwd)?;
-    let config = draft.into_config(input, environment, provider);
+    let found = surroundings::look(draft.settings(), &environment, cwd)?;
+    let provider = provider(model, &environment, &found.settings, cwd)?;
+    let config = draft.into_config(input, environment, provider, found);
     Ok(Prepared { config, warnings })
+}
+
+impl Prepared {
+    pub(super) fn config(&self) -> &SessionConfig {
+        &self.config
+    }
 }
 
 /// Starts a session that was prepared.
@@ -206,7 +212,7 @@ fn failure(reason: &Refused, resumed: Option<SessionId>) -> StartupFailure {
 
 fn provider(
     model: Model,
-    environment: &Environment,
+    environment: &Arc<Environment>,
     settings: &Settings,
     cwd: &Path,
 ) -> Result<Arc<dyn Provider>, StartupFailure> {
@@ -218,7 +224,8 @@ fn provider(
                 cwd: cwd.to_owned(),
                 ..ProviderSettings::default()
             };
-            connect(environment, &settings).map_err(StartupFailure::error)
+            let provider = Renewable::new(Arc::clone(environment), settings);
+            Ok(Arc::new(provider.map_err(StartupFailure::error)?))
         }
     }
 }

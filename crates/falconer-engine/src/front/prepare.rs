@@ -17,7 +17,7 @@ use crate::provider::Provider;
 use crate::session::config::{
     Input, McpChoice, PermissionPrompt, SessionConfig, SettingsChoice, Start,
 };
-use crate::settings;
+use crate::settings::{self, Found};
 
 /// Who the session runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,7 @@ impl Draft {
             // No layer but the files of the administrator is above both of them.
             flag: stronger(flag, managed.as_ref()),
             sources: flags.sources,
+            project_root: config_root(flags.project_config_root.as_deref())?,
         };
         Ok(Self {
             cwd: cwd.to_owned(),
@@ -95,6 +96,7 @@ impl Draft {
         input: Input,
         environment: Arc<Environment>,
         provider: Arc<dyn Provider>,
+        found: Found,
     ) -> SessionConfig {
         let flags = self.flags;
         let checkpoints = environment.is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING");
@@ -117,11 +119,12 @@ impl Draft {
         config.limits.strict_reads = strict_reads;
         config.prompt = flags.system_prompt;
         config.mcp = self.mcp;
-        config.settings = self.settings;
+        config.settings = found;
         config.history = flags.history;
         config.history.start = self.start;
         config.history.session_id = self.session_id;
         config.history.resume_at = self.resume_at;
+        config.history.drops_turn = flags.resume_drops_turn;
         config.history.checkpoints = checkpoints;
         config.output = flags.output;
         config.agents = self.agents;
@@ -177,6 +180,23 @@ fn read_prompts(flags: &mut Flags, cwd: &Path) -> Result<(), StartupFailure> {
         flags.system_prompt.append = Some(read(path, "Append system prompt")?);
     }
     Ok(())
+}
+
+/// The directory that the project's own settings come from, if it is another one.
+fn config_root(given: Option<&Path>) -> Result<Option<PathBuf>, StartupFailure> {
+    let Some(root) = given else { return Ok(None) };
+    if !root.is_absolute() {
+        return Err(StartupFailure::error(
+            "--project-config-root must be an absolute local path",
+        ));
+    }
+    match std::fs::read_dir(root) {
+        Ok(_) => Ok(Some(root.to_owned())),
+        Err(error) => Err(StartupFailure::error(format!(
+            "--project-config-root is not a directory that can be listed: {}: {error}",
+            root.display()
+        ))),
+    }
 }
 
 fn settings_of(given: Option<&OsStr>, cwd: &Path) -> Result<Option<Value>, StartupFailure> {
@@ -272,8 +292,8 @@ fn session_id(given: Option<&str>) -> Result<Option<SessionId>, StartupFailure> 
 fn start(flags: &Flags) -> Result<Start, StartupFailure> {
     match flags.resume.as_deref() {
         Some(id) if Uuid::try_parse(id).is_ok() => Ok(Start::Resume(SessionId::from(id))),
-        Some(given) => Err(StartupFailure::error(format!(
-            "--resume requires a valid session ID when used with --print. Provided value \
+        Some(given) => Err(StartupFailure::told(format!(
+            "Error: --resume requires a valid session ID when used with --print. Provided value \
              \"{given}\" is not a UUID."
         ))),
         None if flags.continue_latest => Ok(Start::Continue),

@@ -48,7 +48,7 @@ impl Renderer {
         match self {
             Self::Frames => None,
             Self::LastResult(line) => Some(alone(line?)),
-            Self::All(lines) => Some(array(&lines)),
+            Self::All(lines) => Some(array(lines)),
             Self::Text(line) => text(line?),
         }
     }
@@ -64,12 +64,16 @@ fn alone(line: Bytes) -> Bytes {
     falconer_protocol::to_line(&result).unwrap_or(line)
 }
 
-fn array(lines: &[Bytes]) -> Bytes {
+fn array(lines: Vec<Bytes>) -> Bytes {
     let mut array = vec![b'['];
-    for (index, line) in lines.iter().enumerate() {
+    for (index, line) in lines.into_iter().enumerate() {
         if index > 0 {
             array.push(b',');
         }
+        let line = match falconer_protocol::peek_kind(&line) {
+            Some(MessageKind::Result) => alone(line),
+            _ => line,
+        };
         array.extend_from_slice(line.trim_ascii_end());
     }
     array.extend_from_slice(b"]\n");

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{Ran, read_output};
 use super::registry::{Command, Hook, Waiting};
 use super::report::Written;
-use super::{DEFAULT_TIMEOUT, Hooks, Occasion};
+use super::{DEFAULT_TIMEOUT, Hooks, Occasion, RunIn};
 
 /// How much of each stream is kept; the rest is read and dropped.
 const OUTPUT: usize = 1024 * 1024;
@@ -85,11 +85,12 @@ impl Hooks {
             project.clone().into_os_string(),
         );
         spec.env.push(project_variable);
-        let cwd = occasion.input.cwd().map(PathBuf::from);
-        spec.cwd = Some(
-            cwd.filter(|cwd| cwd.is_dir())
-                .unwrap_or_else(|| project.clone()),
-        );
+        let cwd = match self.surroundings.directory {
+            RunIn::Cwd => occasion.input.cwd().map(PathBuf::from),
+            RunIn::Project => None,
+        };
+        let cwd = cwd.filter(|cwd| cwd.is_dir());
+        spec.cwd = Some(cwd.unwrap_or_else(|| project.clone()));
         spec.drop_grace = GRACE;
         let process = falconer_sandbox::spawn(spec).await;
         let process = process.map_err(|error| error.to_string())?;

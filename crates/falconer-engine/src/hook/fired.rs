@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::answer::Ran;
 use super::registry::{Handler, Hook, Policy};
+use crate::frame::system;
 
 /// The merged answer of all hooks of an event; the default has no opinion.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -66,6 +67,14 @@ pub(crate) enum NoVerdict {
 }
 
 impl Fired {
+    /// The lines with what hooks have to say to the user. `occasion` is the event, with the tool
+    /// it was about: `PreToolUse:Bash`.
+    pub(crate) fn notices(&self, occasion: &str) -> Vec<Value> {
+        let line =
+            |text: &String| system::informational(&format!("{occasion} says: {text}"), "notice");
+        self.system_messages.iter().map(line).collect()
+    }
+
     pub(crate) fn timed_out(&self) -> bool {
         matches!(self.no_verdict, Some(NoVerdict::TimedOut(_)))
     }

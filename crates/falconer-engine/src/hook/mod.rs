@@ -57,9 +57,19 @@ pub(crate) struct Surroundings {
     pub(crate) host: Host,
     pub(crate) outbox: Outbox,
     pub(crate) environment: Arc<Environment>,
-    /// `CLAUDE_PROJECT_DIR`: where the session was started.
+    /// `CLAUDE_PROJECT_DIR`: where the session was started, or where its settings come from.
     pub(crate) project: PathBuf,
+    pub(crate) directory: RunIn,
     pub(crate) shown: Shown,
+}
+
+/// Where programs of hooks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunIn {
+    /// Where the session works.
+    Cwd,
+    /// Where its settings come from: the branch at work does not decide what runs.
+    Project,
 }
 
 /// Whether `hook_started` and `hook_response` are sent (`--include-hook-events`).
@@ -142,11 +152,34 @@ impl Hooks {
         call: Option<&ToolUseId>,
         cancelled: &CancellationToken,
     ) -> Fired {
-        let event = input.event();
-        let hooks = self.registry().matching(&event, subject);
+        let hooks = self.registry().matching(&input.event(), subject);
+        self.run_all(&hooks, input, subject, call, cancelled).await
+    }
+
+    /// Asks the hooks of settings files only: the host hears of these events in other ways.
+    pub(crate) async fn fire_in_settings(
+        &self,
+        input: &HookInput,
+        subject: Option<&str>,
+        cancelled: &CancellationToken,
+    ) -> Fired {
+        let mut hooks = self.registry().matching(&input.event(), subject);
+        hooks.retain(|hook| !matches!(hook.handler, Handler::Callback(_)));
+        self.run_all(&hooks, input, subject, None, cancelled).await
+    }
+
+    async fn run_all(
+        &self,
+        hooks: &[Arc<Hook>],
+        input: &HookInput,
+        subject: Option<&str>,
+        call: Option<&ToolUseId>,
+        cancelled: &CancellationToken,
+    ) -> Fired {
         if hooks.is_empty() {
             return Fired::default();
         }
+        let event = input.event();
         let name = subject.map_or_else(|| event.to_string(), |on| format!("{event}:{on}"));
         let line = falconer_protocol::to_line(input).unwrap_or_default();
         let occasion = Occasion {

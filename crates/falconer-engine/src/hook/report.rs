@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use falconer_protocol::hook::HookEvent;
 use falconer_protocol::system::{HookOutcome, HookResponse, HookStarted, Informational};
 use falconer_protocol::{HookCallbackId, MessageUuid, SessionId};
 
@@ -37,10 +38,20 @@ pub(super) async fn past(limit: Option<Duration>) -> Duration {
 }
 
 impl Hooks {
+    /// The start of a session is shown to everybody: it may take long, and nothing else is
+    /// heard of the session until then. Its end is shown to nobody: who listens has heard all.
+    fn is_shown(&self, occasion: &Occasion<'_>) -> bool {
+        match occasion.event {
+            HookEvent::SessionStart => true,
+            HookEvent::SessionEnd => false,
+            _ => self.surroundings.shown == Shown::Yes,
+        }
+    }
+
     /// Says that a hook of a settings file starts. Returns its id for the end.
     pub(super) async fn tell_started(&self, occasion: &Occasion<'_>) -> String {
         let hook_id = uuid::Uuid::new_v4().to_string();
-        if self.surroundings.shown == Shown::Yes {
+        if self.is_shown(occasion) {
             let frame = HookStarted {
                 hook_id: hook_id.clone(),
                 hook_name: Some(occasion.name.clone()),
@@ -61,7 +72,7 @@ impl Hooks {
         written: Written,
         ran: &Ran,
     ) {
-        if self.surroundings.shown == Shown::No {
+        if !self.is_shown(occasion) {
             return;
         }
         let outcome = match ran {

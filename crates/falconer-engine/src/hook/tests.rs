@@ -37,6 +37,7 @@ fn scene(shown: Shown) -> Scene {
         outbox,
         environment: Arc::new(Environment::new(variables)),
         project: directory.path().to_owned(),
+        directory: super::RunIn::Cwd,
         shown,
     }));
     Scene {

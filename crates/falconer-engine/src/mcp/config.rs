@@ -1,5 +1,6 @@
 //! Which servers there are, and how much of that is told.
 
+use super::manifest::Manifest;
 use falconer_protocol::mcp::{McpHttpConfig, McpServerConfig, McpSseConfig, McpStdioConfig};
 
 /// A server somebody wants.
@@ -8,6 +9,8 @@ pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) config: McpServerConfig,
     pub(crate) origin: Origin,
+    /// What it has answered before the first connection; only for servers in the host.
+    pub(crate) manifest: Option<Manifest>,
 }
 
 /// Who wants it.

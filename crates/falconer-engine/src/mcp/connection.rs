@@ -17,6 +17,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
+use super::manifest::Manifest;
 use super::transport::http::Bounded;
 use super::transport::sdk::SdkTransport;
 use super::transport::sse::{SseError, SseTransport};
@@ -69,6 +70,14 @@ enum Era {
     Stateless,
 }
 
+/// The server to connect to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) name: &'a str,
+    pub(super) config: &'a McpServerConfig,
+    pub(super) manifest: Option<&'a Manifest>,
+}
+
 /// Connects; the child, if there is one, belongs to the caller.
 ///
 /// Fails soon after `give_up`; then no child is left.
@@ -76,15 +85,18 @@ enum Era {
 /// Begins with the handshake, which nearly all servers know; one that refuses it is tried again
 /// in the later way.
 pub(super) async fn open(
-    name: &str,
-    config: &McpServerConfig,
+    wanted: &Wanted<'_>,
     wiring: &Wiring,
     changed: &Arc<Notify>,
     give_up: &CancellationToken,
 ) -> Result<(Arc<Connection>, Option<Child>), ConnectFailure> {
-    let config = expand::config(config.clone(), &wiring.environment);
+    let config = expand::config(wanted.config.clone(), &wiring.environment);
     let config = config.map_err(|error| ConnectFailure::Failed(error.to_string()))?;
-    let attempt = |era| open_once(name, &config, wiring, changed, era, give_up);
+    let wanted = &Wanted {
+        config: &config,
+        ..*wanted
+    };
+    let attempt = |era| open_once(wanted, wiring, changed, era, give_up);
     match attempt(Era::Handshake).await {
         Err(ConnectFailure::Stateless(first)) => {
             let failed = |_| ConnectFailure::Failed(first);
@@ -95,13 +107,13 @@ pub(super) async fn open(
 }
 
 async fn open_once(
-    name: &str,
-    config: &McpServerConfig,
+    wanted: &Wanted<'_>,
     wiring: &Wiring,
     changed: &Arc<Notify>,
     era: Era,
     give_up: &CancellationToken,
 ) -> Result<(Arc<Connection>, Option<Child>), ConnectFailure> {
+    let Wanted { name, config, .. } = *wanted;
     let client = Client::new(name, wiring, Arc::clone(changed));
     match config {
         McpServerConfig::Stdio(config) => {
@@ -146,7 +158,8 @@ async fn open_once(
             };
             let client = Client::new(name, &quiet, Arc::clone(changed));
             let host = wiring.host.clone();
-            let (transport, incoming) = SdkTransport::new(host, name.to_owned());
+            let known = wanted.manifest.cloned();
+            let (transport, incoming) = SdkTransport::new(host, name.to_owned(), known);
             let serving = serve(client, transport, Some(incoming), era);
             Ok((unless(give_up, serving).await?, None))
         }

@@ -132,7 +132,8 @@ fn title(tool: &Tool) -> String {
     given.map_or_else(|| readable(&tool.name), |title| cut(&title))
 }
 
-fn readable(name: &str) -> String {
+/// `add_numbers` for people: `Add numbers`.
+pub(crate) fn readable(name: &str) -> String {
     let spaced = name.replace(['_', '-'], " ");
     let mut letters = spaced.chars();
     match letters.next() {

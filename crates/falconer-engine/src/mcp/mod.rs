@@ -8,6 +8,7 @@ mod config;
 mod connection;
 mod expand;
 mod listing;
+mod manifest;
 mod name;
 mod outcome;
 mod resource;
@@ -28,6 +29,8 @@ use crate::host::Host;
 
 pub(crate) use self::config::{Declared, Origin};
 pub(crate) use self::expand::interpolate;
+pub(crate) use self::listing::readable;
+pub(crate) use self::manifest::Manifest;
 
 pub(crate) use self::servers::{ServerError, Servers, Switch};
 pub(crate) use self::web::web_client;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::name;
 use crate::environment::Environment;
-use crate::tool::Outcome;
+use crate::tool::{Attempt, Outcome};
 
 /// Tokens of one result that go into the conversation, unless `MAX_MCP_OUTPUT_TOKENS` says.
 const TOKENS: usize = 25_000;
@@ -53,14 +53,17 @@ impl<'a> Overflow<'a> {
 
 /// What a call means for the model and the host.
 pub(super) async fn of_call(result: CallToolResult, overflow: &Overflow<'_>) -> Outcome {
+    let links: Vec<Value> = result.content.iter().filter_map(link_of).collect();
     let mut blocks = Vec::new();
     for block in result.content {
-        blocks.push(block_of(block, overflow).await);
+        let block = block_of(block, overflow).await;
+        let copy = copy_of(&block, overflow).await;
+        blocks.extend(std::iter::once(block).chain(copy));
     }
-    if blocks.is_empty()
-        && let Some(structured) = &result.structured_content
-    {
-        blocks.push(text(structured.to_string()));
+    let structured = result.structured_content;
+    if let Some(structured) = &structured {
+        // The blocks say the same in words.
+        blocks = vec![text(structured.to_string())];
     }
     let characters: usize = blocks.iter().map(characters_of).sum();
     if characters > overflow.characters {
@@ -74,13 +77,42 @@ pub(super) async fn of_call(result: CallToolResult, overflow: &Overflow<'_>) -> 
             &said
         });
     }
-    let content = Value::Array(blocks);
+    let content = match &structured {
+        Some(structured) => Value::String(structured.to_string()),
+        None => Value::Array(blocks),
+    };
+    let mut output = content.clone();
+    if structured.is_some() || !links.is_empty() {
+        output = json!({"content": output});
+    }
+    if let Some(structured) = structured {
+        output["structuredContent"] = structured;
+    }
+    if !links.is_empty() {
+        output["resourceLinks"] = Value::Array(links);
+    }
     Outcome {
-        output: Some(content.clone()),
+        output: Some(output),
         content,
         is_error: false,
+        attempt: Attempt::Made,
         effects: Vec::new(),
     }
+}
+
+/// A link, for the host.
+fn link_of(block: &ContentBlock) -> Option<Value> {
+    let ContentBlock::ResourceLink(link) = block else {
+        return None;
+    };
+    let mut shown = json!({"uri": link.uri, "name": link.name});
+    if let Some(kind) = &link.mime_type {
+        shown["mimeType"] = json!(kind);
+    }
+    if let Some(about) = &link.description {
+        shown["description"] = json!(about);
+    }
+    Some(shown)
 }
 
 /// Saves a result that is too long and says where it is.
@@ -142,6 +174,15 @@ async fn block_of(block: ContentBlock, overflow: &Overflow<'_>) -> Value {
         }
         _ => text("[Content of an unknown kind]".to_owned()),
     }
+}
+
+/// Where an image is, so that the model can do more with it than look.
+async fn copy_of(block: &Value, overflow: &Overflow<'_>) -> Option<Value> {
+    let data = block["source"]["data"].as_str()?;
+    let kind = block["source"]["media_type"].as_str()?;
+    let bytes = STANDARD.decode(data).ok()?;
+    let path = overflow.save(&bytes, extension(kind)).await.ok()?;
+    Some(text(format!("[The image is in {}]", path.display())))
 }
 
 /// Images that models can see go as they are, everything else to a file.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::outcome::{Overflow, extension};
-use super::servers::Servers;
+use super::servers::{CallFailure, Servers};
 use crate::tool::{Call, Outcome, Target, Tool};
 use crate::workbench::Workbench;
 
@@ -157,6 +157,11 @@ impl ReadResource {
         let (server, uri) = (text(input, "server"), text(input, "uri"));
         let contents = match self.servers.read_resource(server, uri, cancelled).await {
             Ok(contents) => contents,
+            // What is not there is news, not a failure.
+            Err(failure @ CallFailure::NoSuchResource(_)) => {
+                let output = json!({"contents": [], "error": failure.to_string()});
+                return Outcome::text(output.to_string(), output);
+            }
             Err(failure) => return Outcome::error(failure.to_string()),
         };
         let mut shown = Vec::new();

@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Wiring;
 use super::config::{self, Declared};
-use super::connection::{self, ConnectFailure, Connection};
+use super::connection::{self, ConnectFailure, Connection, Wanted};
 use super::listing::{self, Listed};
+use super::manifest::Manifest;
 use super::transport::stdio::Child;
 
 /// Least time between two readings of a server's list: it may say that it changed all the time.
@@ -33,6 +34,11 @@ pub(super) enum State {
     Pending,
     Connected(Live),
     Failed(String),
+    /// It answered and then went away; it is started again when it is called.
+    Lost {
+        why: String,
+        tools: Arc<[Arc<Listed>]>,
+    },
     NeedsAuth,
     Disabled,
 }
@@ -46,17 +52,50 @@ pub(super) struct Live {
 
 impl Server {
     /// Starts to connect in the background.
-    pub(super) fn start(declared: Declared, wiring: Wiring) -> Arc<Self> {
+    pub(super) fn start(mut declared: Declared, wiring: Wiring) -> Arc<Self> {
+        // Good for this connection only: a later one asks the server itself.
+        let manifest = declared.manifest.take();
         let server = Self::with_state(declared, wiring, State::Pending);
+        server.connect(manifest);
+        server
+    }
+
+    fn connect(&self, manifest: Option<Manifest>) {
         let keeping = Keeping {
-            declared: server.declared.clone(),
-            wiring: server.wiring.clone(),
-            state: server.state.clone(),
-            stop: server.stop.clone(),
+            declared: self.declared.clone(),
+            manifest,
+            wiring: self.wiring.clone(),
+            state: self.state.clone(),
+            stop: self.stop.clone(),
         };
         let keeper = tokio::spawn(keeping.keep());
-        *server.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper);
-        server
+        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper);
+    }
+
+    /// The server to talk to. One that went away is started again, by the first who asks; the
+    /// others wait with him.
+    pub(super) async fn awake(&self) -> Option<Live> {
+        let lost = self.state.send_if_modified(|state| {
+            let lost = matches!(state, State::Lost { .. }) && !self.stop.is_cancelled();
+            if lost {
+                *state = State::Pending;
+            }
+            lost
+        });
+        if lost {
+            self.connect(None);
+        }
+        self.settled().await;
+        self.live()
+    }
+
+    /// What it offers, also while it is away.
+    pub(super) fn tools(&self) -> Option<Arc<[Arc<Listed>]>> {
+        match &*self.state.borrow() {
+            State::Connected(live) => Some(Arc::clone(&live.tools)),
+            State::Lost { tools, .. } => Some(Arc::clone(tools)),
+            _ => None,
+        }
     }
 
     /// A server that is switched off.
@@ -130,7 +169,7 @@ impl Server {
             State::Pending => status.status = McpConnection::Pending,
             State::Disabled => status.status = McpConnection::Disabled,
             State::NeedsAuth => status.status = McpConnection::NeedsAuth,
-            State::Failed(why) => {
+            State::Failed(why) | State::Lost { why, .. } => {
                 status.status = McpConnection::Failed;
                 status.error = Some(why);
             }
@@ -196,12 +235,21 @@ fn tool_status(tool: &Listed) -> McpToolStatus {
 /// ends the task.
 struct Keeping {
     declared: Declared,
+    manifest: Option<Manifest>,
     wiring: Wiring,
     state: watch::Sender<State>,
     stop: CancellationToken,
 }
 
 impl Keeping {
+    /// The tools that were listed last.
+    fn offered(&self) -> Arc<[Arc<Listed>]> {
+        match &*self.state.borrow() {
+            State::Connected(live) => Arc::clone(&live.tools),
+            _ => Arc::new([]),
+        }
+    }
+
     /// Connects, and stays until the server or the session ends.
     async fn keep(self) {
         let changed = Arc::new(Notify::new());
@@ -235,7 +283,12 @@ impl Keeping {
         changed: &Arc<Notify>,
     ) -> Result<(Live, Option<Child>), ConnectFailure> {
         let Declared { name, config, .. } = &self.declared;
-        let opened = connection::open(name, config, &self.wiring, changed, give_up);
+        let wanted = Wanted {
+            name,
+            config,
+            manifest: self.manifest.as_ref(),
+        };
+        let opened = connection::open(&wanted, &self.wiring, changed, give_up);
         let (connection, child) = opened.await?;
         let listing = async {
             list(name, &connection).await.map_err(|error| {
@@ -272,7 +325,10 @@ impl Keeping {
         if stopped {
             State::Disabled
         } else {
-            State::Failed(format!("the server is gone: {words}"))
+            State::Lost {
+                why: format!("the server is gone: {words}"),
+                tools: self.offered(),
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use falconer_protocol::control::McpSetServersResponse;
 use falconer_protocol::mcp::{McpServerConfig, McpServerStatus};
 use falconer_protocol::{Object, ToolUseId};
 use futures_util::future::join_all;
-use rmcp::model::{ReadResourceRequestParams, ResourceContents, ServerJsonRpcMessage};
+use rmcp::model::{ErrorCode, ReadResourceRequestParams, ResourceContents, ServerJsonRpcMessage};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -64,6 +64,8 @@ pub(crate) enum CallFailure {
     NotConnected { server: String, why: String },
     #[error("there is no tool `{0}`")]
     NoSuchTool(String),
+    #[error("there is no resource `{0}`; it may be gone, so list the resources again")]
+    NoSuchResource(String),
     #[error("the server's answer cannot be used: {0}")]
     Broken(String),
 }
@@ -96,6 +98,11 @@ impl Servers {
         }
     }
 
+    /// Whether there is a server of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.known().servers.contains_key(name)
+    }
+
     /// Waits until each server has connected or failed: at most `MCP_TIMEOUT`.
     pub(crate) async fn settled(&self) {
         let servers = self.all();
@@ -112,9 +119,11 @@ impl Servers {
         let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
         let mut with_resources = false;
         for server in self.all() {
-            let Some(live) = server.live() else { continue };
-            with_resources |= live.has_resources();
-            for listed in live.tools.iter() {
+            let Some(offered) = server.tools() else {
+                continue;
+            };
+            with_resources |= server.live().is_some_and(|live| live.has_resources());
+            for listed in offered.iter() {
                 if !names.insert(listed.name.clone()) {
                     tracing::warn!(tool = listed.name, "left out: another server has this name");
                     continue;
@@ -173,13 +182,27 @@ impl Servers {
                             name: name.clone(),
                             config: config.clone(),
                             origin: Origin::Session,
+                            manifest: None,
                         });
                     }
                 }
             }
         }
         join_all(leaving.iter().map(|server| server.end())).await;
+        // Those in the host are asked while it waits for the answer, so nobody waits for them.
+        let outside = coming
+            .iter()
+            .filter(|it| config::transport(&it.config) != "sdk");
+        let names: Vec<String> = outside.map(|it| it.name.clone()).collect();
         self.add(coming);
+        for name in names {
+            let Ok(server) = self.get(&name) else {
+                continue;
+            };
+            if let State::Failed(why) = server.settled().await {
+                response.errors.insert(name, why);
+            }
+        }
         response
     }
 
@@ -187,7 +210,7 @@ impl Servers {
     pub(crate) async fn reconnect(&self, name: &str) -> Result<(), ServerError> {
         let server = self.replace(name, Server::start).await?;
         match server.settled().await {
-            State::Failed(why) => Err(ServerError::NotConnected {
+            State::Failed(why) | State::Lost { why, .. } => Err(ServerError::NotConnected {
                 server: name.to_owned(),
                 why,
             }),
@@ -197,10 +220,12 @@ impl Servers {
 
     /// Switches a server on or off.
     pub(crate) async fn toggle(&self, name: &str, switch: Switch) -> Result<(), ServerError> {
-        match switch {
+        let server = match switch {
             Switch::On => self.replace(name, Server::start).await?,
             Switch::Off => self.replace(name, Server::disabled).await?,
         };
+        // Whether it could be connected is for its status to say.
+        server.settled().await;
         Ok(())
     }
 
@@ -294,7 +319,7 @@ impl Servers {
     ) -> Result<Vec<ResourceContents>, CallFailure> {
         let refused = |error: ServerError| CallFailure::Refused(error.to_string());
         let server = self.get(server).map_err(refused)?;
-        let live = server.live().ok_or_else(|| server.absent())?;
+        let live = server.awake().await.ok_or_else(|| server.absent())?;
         let limit = server.call_limit();
         let params = ReadResourceRequestParams::new(uri);
         tokio::select! {
@@ -302,6 +327,9 @@ impl Servers {
             () = cancelled.cancelled() => Err(CallFailure::Interrupted),
             read = live.connection.peer().read_resource(params) => match read {
                 Ok(read) => Ok(read.contents),
+                Err(rmcp::ServiceError::McpError(error)) if is_missing(error.code) => {
+                    Err(CallFailure::NoSuchResource(uri.to_owned()))
+                }
                 Err(rmcp::ServiceError::McpError(error)) => {
                     Err(CallFailure::Refused(error.message.into()))
                 }
@@ -342,8 +370,8 @@ impl Servers {
 
     pub(super) fn find(&self, tool: &str) -> Option<McpTool> {
         self.all().into_iter().find_map(|server| {
-            let live = server.live()?;
-            let listed = live.tools.iter().find(|listed| listed.name == tool)?;
+            let offered = server.tools()?;
+            let listed = offered.iter().find(|listed| listed.name == tool)?;
             let listed = Arc::clone(listed);
             Some(McpTool { server, listed })
         })
@@ -362,6 +390,12 @@ impl Servers {
         let known = self.shared.state.lock();
         known.unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a server says that it does not have what it was asked to read. Many say that the
+/// address is an invalid parameter.
+fn is_missing(code: ErrorCode) -> bool {
+    [ErrorCode::RESOURCE_NOT_FOUND, ErrorCode::INVALID_PARAMS].contains(&code)
 }
 
 /// On or off.

@@ -111,7 +111,11 @@ impl Server {
         id: Option<&ToolUseId>,
         cancelled: &CancellationToken,
     ) -> Result<CallToolResult, CallFailure> {
-        let live = self.live().ok_or_else(|| self.absent())?;
+        let live = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => return Err(CallFailure::Interrupted),
+            live = self.awake() => live.ok_or_else(|| self.absent())?,
+        };
         let mut params = CallToolRequestParams::new(tool.to_owned());
         params.arguments = Some(arguments);
         if let Some(id) = id {
@@ -146,7 +150,7 @@ impl Server {
 
     pub(super) fn absent(&self) -> CallFailure {
         let why = match self.state() {
-            State::Failed(why) => why,
+            State::Failed(why) | State::Lost { why, .. } => why,
             State::Pending => "it is still connecting".to_owned(),
             State::Disabled => "it is switched off".to_owned(),
             State::NeedsAuth => "it wants a login".to_owned(),

@@ -1,20 +1,15 @@
 //! Judging shell commands, part by part.
 
-mod location;
-mod restrict;
-
 use std::path::PathBuf;
 
-use falconer_protocol::permission::PermissionMode;
+use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
+use falconer_rule::shell::{self, Direction, Part};
+use falconer_rule::{Effect, Location, Matcher, Place, Where};
 
 use super::judge::{ask, because_of};
-use super::matcher::{Behavior, Matcher};
-use super::place::Place;
 use super::protected::{is_protected, mentions_protected};
 use super::question::{Because, Case, Verdict};
-use super::shell::{self, Direction, Part};
 use super::{Permissions, suggest};
-use location::{Location, Where};
 
 impl Permissions {
     pub(super) fn judge_command(&self, question: &Case<'_>, command: &str) -> Verdict {
@@ -49,7 +44,16 @@ impl Permissions {
         {
             return Verdict::Allow { reason };
         }
-        all_or_none(question, command, parts, findings)
+        let mut verdict = all_or_none(question, command, parts, findings);
+        if let Verdict::Ask(ask) = &mut verdict {
+            ask.suggestions.retain(|it| !self.is_in_force(it));
+        }
+        verdict
+    }
+
+    /// Whether a change of the mode would change nothing.
+    fn is_in_force(&self, update: &PermissionUpdate) -> bool {
+        matches!(update, PermissionUpdate::SetMode(it) if it.mode == self.mode)
     }
 
     /// Whether everything may run, so that parts do not matter.
@@ -57,7 +61,7 @@ impl Permissions {
         if self.mode == PermissionMode::BypassPermissions {
             return Some(Because::Mode(self.mode.clone()));
         }
-        self.matching(Behavior::Allow, question).map(because_of)
+        self.matching(Effect::Allow, question).map(because_of)
     }
 
     fn judge_unparsable(
@@ -83,8 +87,8 @@ impl Permissions {
     /// Rules that only apply if the command is understood.
     fn has_fine_restrictions(&self) -> bool {
         let mut restrictions = self
-            .rules_that(Behavior::Deny)
-            .chain(self.rules_that(Behavior::Ask));
+            .rules_that(Effect::Deny)
+            .chain(self.rules_that(Effect::Ask));
         restrictions.any(|(_, matcher)| {
             matches!(
                 matcher,
@@ -96,7 +100,7 @@ impl Permissions {
     /// A rule that spells out exactly this command, however many parts it has.
     fn spelled_out(&self, command: &str) -> Option<Because> {
         let line = shell::one_line(command);
-        self.rules_that(Behavior::Allow)
+        self.rules_that(Effect::Allow)
             .find(|(_, matcher)| {
                 matches!(matcher, Matcher::Command(pattern) if pattern.is_exact() && pattern.matches(line))
             })
@@ -124,7 +128,7 @@ impl Permissions {
         if bare.words.is_empty() && !bare.redirects.is_empty() {
             return self.judge_redirects(&bare, location);
         }
-        if let Some(rule) = self.allowing_rule(part, &bare) {
+        if let Some(rule) = self.allowing_rule(part) {
             return Ok(format!("`{}` by the rule `{rule}`", bare.text()));
         }
         if let Some(reading) = shell::reads_only(part) {
@@ -188,22 +192,11 @@ impl Permissions {
         Ok(READS.to_owned())
     }
 
-    fn allowing_rule(&self, part: &Part, bare: &Part) -> Option<&str> {
-        if bare.words.is_empty() {
-            return None;
-        }
-        let hatch = shell::escape_hatch(bare);
-        let (text, as_written) = (bare.text(), part.text());
-        self.rules_that(Behavior::Allow)
-            .find(|(_, matcher)| {
-                let Matcher::Command(pattern) = matcher else {
-                    return false;
-                };
-                if pattern.is_exact() {
-                    return pattern.matches(&text) || pattern.matches(&as_written);
-                }
-                pattern.matches(&text) && hatch.as_ref().is_none_or(|word| pattern.spells(word))
-            })
+    fn allowing_rule(&self, part: &Part) -> Option<&str> {
+        self.rules_that(Effect::Allow)
+            .find(
+                |(_, matcher)| matches!(matcher, Matcher::Command(pattern) if pattern.allows(part)),
+            )
             .map(|(entry, _)| entry.written.text.as_str())
     }
 
@@ -242,8 +235,8 @@ impl Permissions {
 
     fn hides_something(&self) -> bool {
         let mut restrictions = self
-            .rules_that(Behavior::Deny)
-            .chain(self.rules_that(Behavior::Ask));
+            .rules_that(Effect::Deny)
+            .chain(self.rules_that(Effect::Ask));
         restrictions.any(|(_, matcher)| matches!(matcher, Matcher::Read(_)))
     }
 }

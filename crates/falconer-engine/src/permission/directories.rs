@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::place::Place;
+use falconer_rule::Place;
 
 /// Directories in which files may be read, and written when the mode says so.
 #[derive(Debug, Clone)]

@@ -1,43 +1,86 @@
-//! What would happen to a call, in words for people.
+//! What would happen to a call that has not been made, in words for people.
 
-use std::fmt;
+use std::path::Path;
+
+use falconer_protocol::Object;
+use falconer_rule::{Access, Call, Outcome, Subject, Voice};
+use serde_json::Value;
 
 use super::Permissions;
-use super::question::{Because, Question, Verdict};
-
-/// What would happen, and why.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Explanation {
-    pub(crate) outcome: Outcome,
-    pub(crate) because: Because,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Allowed,
-    Asked,
-    Denied,
-}
+use super::question::{Question, Verdict};
+use crate::tool::Target;
 
 impl Permissions {
-    /// Explains what [`Permissions::judge`] says.
-    pub(crate) fn explain(&self, question: &Question<'_>) -> Explanation {
-        let (outcome, because) = match self.judge(question) {
-            Verdict::Allow { reason } => (Outcome::Allowed, reason),
-            Verdict::Deny { reason, .. } => (Outcome::Denied, reason),
-            Verdict::Ask(ask) => (Outcome::Asked, ask.because),
+    /// What [`Permissions::judge`] says about a call, if somebody can be asked.
+    pub(crate) fn explain(&self, call: &Call<'_>) -> Voice {
+        let nothing = Object::new();
+        let target = target(call);
+        let read_only = match &target {
+            Target::Read(_) | Target::Domain(_) | Target::Nothing => true,
+            Target::Command { command, .. } => falconer_rule::shell::is_read_only(command),
+            Target::Write(_) | Target::Mcp { .. } | Target::User => false,
         };
-        Explanation { outcome, because }
+        let verdict = self.judge(&Question {
+            tool: call.tool,
+            target: &target,
+            input: call.input.as_object().unwrap_or(&nothing),
+            read_only,
+            hook: None,
+            host_can_ask: true,
+            cwd: call.cwd,
+        });
+        let (outcome, because) = match verdict {
+            Verdict::Allow { reason } => (Outcome::Allow, reason),
+            Verdict::Deny { reason, .. } => (Outcome::Deny, reason),
+            Verdict::Ask(ask) => (Outcome::Ask, ask.because),
+        };
+        Voice {
+            who: "engine".to_owned(),
+            outcome,
+            because: because.to_string(),
+        }
     }
 }
 
-impl fmt::Display for Explanation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outcome = match self.outcome {
-            Outcome::Allowed => "allowed",
-            Outcome::Asked => "asked",
-            Outcome::Denied => "denied",
-        };
-        write!(formatter, "{outcome}: {}", self.because)
+/// What a call is about, told from its input alone. A tool that is not known is treated as one
+/// of a server: it needs a rule or a yes.
+fn target(call: &Call<'_>) -> Target {
+    let text = |name: &str| call.input.get(name).and_then(Value::as_str);
+    let unsandboxed = call.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
+    match call.tool {
+        "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => return Target::User,
+        "TodoWrite" | "TaskStop" | "StructuredOutput" => return Target::Nothing,
+        "Glob" | "Grep" => return Target::Read(call.cwd.join(text("path").unwrap_or_default())),
+        _ => {}
+    }
+    match Subject::of(call) {
+        Subject::Command { text, .. } if call.tool == "Bash" => Target::Command {
+            command: text,
+            unsandboxed,
+        },
+        Subject::Files { access, places } => {
+            let path = places
+                .first()
+                .map_or(call.cwd, |place| place.spelled.as_path());
+            file(access, path)
+        }
+        Subject::Host(host) => Target::Domain(host),
+        _ => other(call.tool),
+    }
+}
+
+fn file(access: Access, path: &Path) -> Target {
+    match access {
+        Access::Read => Target::Read(path.to_owned()),
+        Access::Write => Target::Write(path.to_owned()),
+    }
+}
+
+fn other(tool: &str) -> Target {
+    let server = tool.strip_prefix("mcp__").unwrap_or_default();
+    let server = server.split_once("__").map_or(server, |(server, _)| server);
+    Target::Mcp {
+        server: server.to_owned(),
+        read_only: false,
     }
 }

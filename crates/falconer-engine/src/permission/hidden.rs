@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use falconer_rule::{Effect, Matcher, PathPattern, Place};
+
 use super::Permissions;
-use super::matcher::{Behavior, Matcher};
-use super::path_pattern::PathPattern;
-use super::place::Place;
 
 /// What searches must not show. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +26,7 @@ impl Hidden {
 impl Permissions {
     /// What the rules that deny reading cover now.
     pub(crate) fn hidden(&self) -> Hidden {
-        let patterns = self.rules_that(Behavior::Deny);
+        let patterns = self.rules_that(Effect::Deny);
         let patterns = patterns.filter_map(|(_, matcher)| match matcher {
             Matcher::Read(pattern) => Some(pattern.clone()),
             _ => None,

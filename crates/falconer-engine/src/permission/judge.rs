@@ -2,9 +2,9 @@
 
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::PermissionMode;
+use falconer_rule::{Effect, Location, Matcher, restricts_command};
 use serde_json::Value;
 
-use super::matcher::{Behavior, Matcher};
 use super::question::{Ask, Because, Case, Question, Verdict};
 use super::{Entry, Permissions, suggest};
 use crate::tool::Target;
@@ -20,7 +20,10 @@ impl Permissions {
         }
         let verdict = self.by_rules_and_mode(question);
         match verdict {
-            Verdict::Ask(ask) if self.mode == PermissionMode::DontAsk => dont_ask(&ask),
+            Verdict::Ask(ask) if self.mode == PermissionMode::DontAsk => match ask.because {
+                Because::Hook(_) => ask.denied(),
+                _ => dont_ask(&ask),
+            },
             Verdict::Ask(ask) if !question.host_can_ask => ask.denied(),
             other => other,
         }
@@ -33,12 +36,12 @@ impl Permissions {
         {
             return Some(deny(question, Because::Hook(hook.reason.clone())));
         }
-        let entry = self.matching(Behavior::Deny, question)?;
+        let entry = self.matching(Effect::Deny, question)?;
         Some(deny(question, because_of_denial(question, entry)))
     }
 
     fn by_rules_and_mode(&self, question: &Case<'_>) -> Verdict {
-        if let Some(entry) = self.matching(Behavior::Ask, question) {
+        if let Some(entry) = self.matching(Effect::Ask, question) {
             return ask(question, because_of(entry), Vec::new());
         }
         if *question.target == Target::User {
@@ -71,7 +74,7 @@ impl Permissions {
         if self.mode == PermissionMode::Plan && !says_read_only {
             return ask(question, Because::Mode(self.mode.clone()), Vec::new());
         }
-        if let Some(entry) = self.matching(Behavior::Allow, question) {
+        if let Some(entry) = self.matching(Effect::Allow, question) {
             return Verdict::Allow {
                 reason: because_of(entry),
             };
@@ -86,16 +89,16 @@ impl Permissions {
     }
 
     /// The first rule of a kind that applies to a call.
-    pub(super) fn matching(&self, behavior: Behavior, question: &Case<'_>) -> Option<&Entry> {
+    pub(super) fn matching(&self, behavior: Effect, question: &Case<'_>) -> Option<&Entry> {
         self.rules_that(behavior)
             .find(|(_, matcher)| self.applies(behavior, matcher, question))
             .map(|(entry, _)| entry)
     }
 
-    fn applies(&self, behavior: Behavior, matcher: &Matcher, question: &Case<'_>) -> bool {
+    fn applies(&self, behavior: Effect, matcher: &Matcher, question: &Case<'_>) -> bool {
         let whole = match behavior {
-            Behavior::Allow => matcher.allows_whole_tool(question.tool, question.target),
-            Behavior::Deny | Behavior::Ask => matcher.is_whole_tool(question.tool),
+            Effect::Allow => matcher.allows_whole_tool(question.tool, server(question.target)),
+            Effect::Deny | Effect::Ask => matcher.is_whole_tool(question.tool),
         };
         if whole {
             return true;
@@ -106,13 +109,21 @@ impl Permissions {
                 names_of(question).iter().any(|text| name.matches(text))
             }
             (Matcher::Domain { .. }, Target::Domain(host)) => matcher.matches_domain(host),
-            (_, Target::Command { command, .. }) if behavior != Behavior::Allow => {
-                self.restricts_command(matcher, question, command)
+            (_, Target::Command { command, .. }) if behavior != Effect::Allow => {
+                let location = Location::new(question.cwd, self.anchors.home.as_deref());
+                restricts_command(matcher, command, question.parts(command), location)
             }
             (_, Target::Read(path)) => self.path_rule(behavior, matcher, question, path),
             (_, Target::Write(path)) => self.path_rule(behavior, matcher, question, path),
             _ => false,
         }
+    }
+}
+
+fn server(target: &Target) -> Option<&str> {
+    match target {
+        Target::Mcp { server, .. } => Some(server),
+        _ => None,
     }
 }
 
@@ -140,6 +151,9 @@ fn by_hook(question: &Case<'_>) -> Option<Verdict> {
             let mut verdict = ask(question, because, Vec::new());
             if let Verdict::Ask(ask) = &mut verdict {
                 ask.reason.clone_from(&hook.reason);
+                if let Some(reason) = &hook.reason {
+                    ask.unanswered.clone_from(reason);
+                }
             }
             Some(verdict)
         }
@@ -154,11 +168,18 @@ fn needs_user(question: &Case<'_>) -> Verdict {
     verdict
 }
 
-/// Commands are judged part by part, and a rule that denies one is told as such.
+/// Commands are judged part by part, and a rule that denies one is told as such, unless it spells
+/// out the whole command.
 fn because_of_denial(question: &Case<'_>, entry: &Entry) -> Because {
-    let is_command = matches!(question.target, Target::Command { .. });
+    let in_part = match (question.target, &entry.matcher) {
+        (Target::Command { command, .. }, Some(Matcher::Command(pattern))) => {
+            !pattern.is_exact() || !pattern.matches(falconer_rule::shell::one_line(command))
+        }
+        (Target::Command { .. }, _) => true,
+        _ => false,
+    };
     match because_of(entry) {
-        Because::Rule { rule, source, .. } if is_command => Because::PartForbidden { rule, source },
+        Because::Rule { rule, source, .. } if in_part => Because::PartForbidden { rule, source },
         other => other,
     }
 }

@@ -5,27 +5,15 @@
 
 mod command;
 mod directories;
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "for the command that explains the rules, which comes later"
-    )
-)]
 mod explain;
 mod hidden;
 mod judge;
-mod matcher;
 mod path;
-mod path_pattern;
-mod pattern;
-mod place;
 mod protected;
 mod question;
-mod rule;
-pub(crate) mod shell;
 mod suggest;
 mod update;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -33,15 +21,12 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::permission::PermissionMode;
+pub(crate) use falconer_rule::Effect;
 
 pub(crate) use directories::Directories;
+use falconer_rule::{Anchors, Matcher, Place, RuleProblem, RuleText, understand};
 pub(crate) use hidden::Hidden;
-pub(crate) use matcher::Behavior;
 pub(crate) use question::{Ask, Because, HookDecision, Question, Verdict};
-pub(crate) use rule::{Rule, RuleProblem};
-
-use matcher::{Matcher, understand};
-use path_pattern::Anchors;
 
 /// Where a rule was written, most trusted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +41,19 @@ pub(crate) enum RuleSource {
 }
 
 impl RuleSource {
+    /// As hosts know it.
+    pub(crate) fn wire_name(self) -> &'static str {
+        match self {
+            Self::Managed => "policySettings",
+            Self::Flag => "flagSettings",
+            Self::CliArg => "cliArg",
+            Self::Session => "session",
+            Self::Local => "localSettings",
+            Self::Project => "projectSettings",
+            Self::User => "userSettings",
+        }
+    }
+
     /// For people.
     pub(crate) fn words(self) -> &'static str {
         match self {
@@ -74,7 +72,7 @@ impl RuleSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrittenRule {
     pub(crate) text: String,
-    pub(crate) behavior: Behavior,
+    pub(crate) behavior: Effect,
     pub(crate) source: RuleSource,
 }
 
@@ -123,7 +121,7 @@ pub(crate) struct Permissions {
     anchors: Anchors,
     bypass: Bypass,
     /// The one file that plan mode may write.
-    plan_file: Option<place::Place>,
+    plan_file: Option<Place>,
 }
 
 /// A rule in force.
@@ -131,7 +129,7 @@ pub(crate) struct Permissions {
 struct Entry {
     written: WrittenRule,
     /// As it is compared with others; broken ones have none.
-    rule: Option<Rule>,
+    rule: Option<RuleText>,
     matcher: Option<Matcher>,
 }
 
@@ -176,7 +174,7 @@ impl Permissions {
 
     /// Lets plan mode keep its plan in this file.
     pub(crate) fn set_plan_file(&mut self, file: &Path) {
-        self.plan_file = Some(place::Place::of(file));
+        self.plan_file = Some(Place::of(file));
     }
 
     /// Rules that could not be used as written, each with what was done instead.
@@ -206,6 +204,11 @@ impl Permissions {
         }
     }
 
+    /// All rules in force, as they were written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &WrittenRule> {
+        self.rules.iter().map(|entry| &entry.written)
+    }
+
     /// Replaces the rules of the settings files, keeping those of the session.
     pub(crate) fn reload(&mut self, rules: Vec<WrittenRule>) {
         self.problems.clear();
@@ -222,14 +225,14 @@ impl Permissions {
 
     /// Whether a rule takes the whole tool away, so that the model is not told of it.
     pub(crate) fn removes(&self, tool: &str) -> bool {
-        self.rules_that(Behavior::Deny)
+        self.rules_that(Effect::Deny)
             .any(|(_, matcher)| matcher.is_whole_tool(tool))
     }
 
     #[cfg(test)]
     /// The names in rules that deny whole tools.
     pub(crate) fn removed_tools(&self) -> Vec<&str> {
-        self.rules_that(Behavior::Deny)
+        self.rules_that(Effect::Deny)
             .filter(|(_, matcher)| {
                 matches!(
                     matcher,
@@ -245,7 +248,12 @@ impl Permissions {
         self.directories.all()
     }
 
-    fn rules_that(&self, behavior: Behavior) -> impl Iterator<Item = (&Entry, &Matcher)> {
+    /// Works in this directory, too.
+    pub(crate) fn add_directory(&mut self, directory: &Path) {
+        self.directories.add(directory);
+    }
+
+    fn rules_that(&self, behavior: Effect) -> impl Iterator<Item = (&Entry, &Matcher)> {
         self.rules
             .iter()
             .filter(move |entry| entry.written.behavior == behavior)
@@ -255,8 +263,8 @@ impl Permissions {
 
 fn describe(written: &WrittenRule, problem: &RuleProblem) -> String {
     let consequence = match written.behavior {
-        Behavior::Allow => "it allows nothing",
-        Behavior::Deny | Behavior::Ask => "it is taken for everything it may mean",
+        Effect::Allow => "it allows nothing",
+        Effect::Deny | Effect::Ask => "it is taken for everything it may mean",
     };
     format!(
         "the {} rule {:?} in {} {problem}; {consequence}",

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use falconer_protocol::permission::PermissionMode;
+use falconer_rule::{Effect, Matcher, Place};
 
 use super::judge::{ask, because_of};
-use super::matcher::{Behavior, Matcher};
-use super::place::Place;
 use super::protected::is_protected;
 use super::question::{Because, Case, Verdict};
 use super::{Permissions, suggest};
@@ -16,7 +15,7 @@ impl Permissions {
     /// Whether a rule on paths applies to a file tool.
     pub(super) fn path_rule(
         &self,
-        behavior: Behavior,
+        behavior: Effect,
         matcher: &Matcher,
         question: &Case<'_>,
         path: &Path,
@@ -25,7 +24,7 @@ impl Permissions {
             (Matcher::Read(pattern), Target::Read(_)) => pattern,
             // The answer of an edit shows lines of the file.
             (Matcher::Read(pattern), Target::Write(_))
-                if behavior != Behavior::Allow && question.tool != "Write" =>
+                if behavior != Effect::Allow && question.tool != "Write" =>
             {
                 pattern
             }
@@ -34,8 +33,8 @@ impl Permissions {
             _ => return false,
         };
         match behavior {
-            Behavior::Allow => pattern.covers(question.place(path)),
-            Behavior::Deny | Behavior::Ask => pattern.touches(question.place(path)),
+            Effect::Allow => pattern.covers(question.place(path)),
+            Effect::Deny | Effect::Ask => pattern.touches(question.place(path)),
         }
     }
 
@@ -43,7 +42,7 @@ impl Permissions {
         if self.mode == PermissionMode::BypassPermissions {
             return self.allow_by_mode();
         }
-        if let Some(entry) = self.matching(Behavior::Allow, question) {
+        if let Some(entry) = self.matching(Effect::Allow, question) {
             return Verdict::Allow {
                 reason: because_of(entry),
             };
@@ -84,7 +83,7 @@ impl Permissions {
         if self.mode == PermissionMode::AcceptEdits && is_inside {
             return self.allow_by_mode();
         }
-        if let Some(entry) = self.matching(Behavior::Allow, question) {
+        if let Some(entry) = self.matching(Effect::Allow, question) {
             return Verdict::Allow {
                 reason: because_of(entry),
             };
@@ -102,7 +101,7 @@ impl Permissions {
     pub(super) fn may_write(&self, place: &Place) -> bool {
         let by_mode = self.mode == PermissionMode::AcceptEdits && self.directories.contain(place);
         let by_rule = || {
-            self.rules_that(Behavior::Allow).any(
+            self.rules_that(Effect::Allow).any(
                 |(_, matcher)| matches!(matcher, Matcher::Edit(pattern) if pattern.covers(place)),
             )
         };
@@ -111,7 +110,7 @@ impl Permissions {
 
     pub(super) fn may_read(&self, place: &Place) -> bool {
         let by_rule = || {
-            self.rules_that(Behavior::Allow).any(
+            self.rules_that(Effect::Allow).any(
                 |(_, matcher)| matches!(matcher, Matcher::Read(pattern) if pattern.covers(place)),
             )
         };

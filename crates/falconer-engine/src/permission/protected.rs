@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::place::Place;
+use falconer_rule::Place;
 
 /// Directories whose contents are protected, wherever they are.
 const DIRECTORIES: &[&str] = &[

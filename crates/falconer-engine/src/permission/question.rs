@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::{DecisionReasonType, PermissionMode, PermissionUpdate};
+use falconer_rule::shell::{self, Part, Unparsable};
+use falconer_rule::{Effect, Place};
 
 use super::RuleSource;
-use super::matcher::Behavior;
-use super::place::Place;
-use super::shell::{self, Part, Unparsable};
 use crate::tool::Target;
 
 /// A call that wants to be made.
@@ -111,7 +110,7 @@ pub(crate) struct Ask {
 pub(crate) enum Because {
     Hook(Option<String>),
     Rule {
-        behavior: Behavior,
+        behavior: Effect,
         rule: String,
         source: RuleSource,
     },
@@ -142,6 +141,14 @@ pub(crate) enum Because {
 }
 
 impl Because {
+    /// Where the rule is written that decided, if it was one.
+    pub(crate) fn source(&self) -> Option<RuleSource> {
+        match self {
+            Self::Rule { source, .. } | Self::PartForbidden { source, .. } => Some(*source),
+            _ => None,
+        }
+    }
+
     pub(super) fn reason_type(&self) -> Option<DecisionReasonType> {
         match self {
             Self::Hook(_) => Some(DecisionReasonType::Hook),

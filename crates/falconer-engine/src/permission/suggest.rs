@@ -6,11 +6,11 @@ use falconer_protocol::permission::{
     AddDirectories, AddRules, PermissionBehavior, PermissionDestination, PermissionMode,
     PermissionUpdate, SetMode,
 };
+use falconer_rule::shell::{self, Part};
+use falconer_rule::{Place, RuleText};
 
-use super::place::Place;
 use super::question::Question;
-use super::rule::Rule;
-use super::shell::{self, Part};
+use super::wire::to_wire;
 use crate::tool::Target;
 
 /// A longer command is not worth a rule.
@@ -30,7 +30,7 @@ pub(super) fn for_read(place: &Place) -> Vec<PermissionUpdate> {
     if directory.is_empty() || is_special(directory) {
         return Vec::new();
     }
-    let rule = Rule::new("Read", Some(&format!("/{directory}/**")));
+    let rule = RuleText::new("Read", Some(&format!("/{directory}/**")));
     vec![add_rule(&rule, PermissionDestination::Session)]
 }
 
@@ -65,7 +65,7 @@ pub(super) fn for_command(
     let is_opaque = parts.iter().any(|part| part.opaque.is_some());
     if !is_opaque && command.len() <= MAX_RULE_TEXT {
         let content = beginning(parts).unwrap_or_else(|| shell::one_line(command).to_owned());
-        let rule = Rule::new("Bash", Some(&content));
+        let rule = RuleText::new("Bash", Some(&content));
         suggestions.push(add_rule(&rule, PermissionDestination::LocalSettings));
     }
     if let Some(path) = writes {
@@ -98,15 +98,15 @@ fn beginning(parts: &[Part]) -> Option<String> {
 /// For a web page or a tool of a server.
 pub(super) fn for_other(question: &Question<'_>) -> Vec<PermissionUpdate> {
     let rule = match question.target {
-        Target::Domain(host) => Rule::new(question.tool, Some(&format!("domain:{host}"))),
-        _ => Rule::new(question.tool, None),
+        Target::Domain(host) => RuleText::new(question.tool, Some(&format!("domain:{host}"))),
+        _ => RuleText::new(question.tool, None),
     };
     vec![add_rule(&rule, PermissionDestination::LocalSettings)]
 }
 
-fn add_rule(rule: &Rule, destination: PermissionDestination) -> PermissionUpdate {
+fn add_rule(rule: &RuleText, destination: PermissionDestination) -> PermissionUpdate {
     PermissionUpdate::AddRules(AddRules {
-        rules: vec![rule.to_wire()],
+        rules: vec![to_wire(rule)],
         behavior: PermissionBehavior::Allow,
         destination,
         ..AddRules::default()

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::Object;
 use falconer_protocol::permission::PermissionMode;
 
-use super::{Behavior, Bypass, Permissions, Question, RuleSource, Start, Verdict, WrittenRule};
+use super::{Bypass, Effect, Permissions, Question, RuleSource, Start, Verdict, WrittenRule};
 use crate::tool::Target;
 
 /// A project in a directory of its own.
@@ -52,18 +52,18 @@ impl Project {
     }
 
     pub(super) fn allow(self, rule: &str) -> Self {
-        self.rule(Behavior::Allow, rule)
+        self.rule(Effect::Allow, rule)
     }
 
     pub(super) fn deny(self, rule: &str) -> Self {
-        self.rule(Behavior::Deny, rule)
+        self.rule(Effect::Deny, rule)
     }
 
     pub(super) fn ask(self, rule: &str) -> Self {
-        self.rule(Behavior::Ask, rule)
+        self.rule(Effect::Ask, rule)
     }
 
-    fn rule(mut self, behavior: Behavior, text: &str) -> Self {
+    fn rule(mut self, behavior: Effect, text: &str) -> Self {
         self.made = OnceCell::new();
         self.rules.push(WrittenRule {
             text: text.to_owned(),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::permission::{
     PermissionBehavior, PermissionDestination, PermissionMode, PermissionRule, PermissionUpdate,
 };
+use falconer_rule::{Effect, RuleText};
 
-use super::matcher::Behavior;
-use super::rule::Rule;
+use super::wire::text_of_wire;
 use super::{ModeRefused, Permissions, RuleSource, WrittenRule};
 use crate::settings::{Change, Files, Scope, WriteError};
 
@@ -69,7 +69,7 @@ impl Permissions {
             }
             PermissionUpdate::RemoveRules(it) => {
                 let (behavior, source) = (behavior(&it.behavior)?, source(&it.destination)?);
-                let rules: Vec<String> = it.rules.iter().map(Rule::text_of_wire).collect();
+                let rules: Vec<String> = it.rules.iter().map(text_of_wire).collect();
                 self.remove_rules(&rules, behavior, source);
                 Ok((&it.destination, Change::RemoveRules(behavior, rules), None))
             }
@@ -107,10 +107,10 @@ impl Permissions {
     fn add_rules(
         &mut self,
         rules: &[PermissionRule],
-        behavior: Behavior,
+        behavior: Effect,
         source: RuleSource,
     ) -> Vec<String> {
-        let texts: Vec<String> = rules.iter().map(Rule::text_of_wire).collect();
+        let texts: Vec<String> = rules.iter().map(text_of_wire).collect();
         for text in &texts {
             self.add(WrittenRule {
                 text: text.clone(),
@@ -121,10 +121,10 @@ impl Permissions {
         texts
     }
 
-    fn remove_rules(&mut self, rules: &[String], behavior: Behavior, source: RuleSource) {
-        let parsed: Vec<Rule> = rules
+    fn remove_rules(&mut self, rules: &[String], behavior: Effect, source: RuleSource) {
+        let parsed: Vec<RuleText> = rules
             .iter()
-            .filter_map(|text| Rule::parse(text).ok())
+            .filter_map(|text| RuleText::parse(text).ok())
             .collect();
         self.rules.retain(|entry| {
             let is_meant = rules.contains(&entry.written.text)
@@ -137,11 +137,11 @@ impl Permissions {
     }
 }
 
-fn behavior(behavior: &PermissionBehavior) -> Result<Behavior, UpdateError> {
+fn behavior(behavior: &PermissionBehavior) -> Result<Effect, UpdateError> {
     match behavior {
-        PermissionBehavior::Allow => Ok(Behavior::Allow),
-        PermissionBehavior::Ask => Ok(Behavior::Ask),
-        PermissionBehavior::Deny => Ok(Behavior::Deny),
+        PermissionBehavior::Allow => Ok(Effect::Allow),
+        PermissionBehavior::Ask => Ok(Effect::Ask),
+        PermissionBehavior::Deny => Ok(Effect::Deny),
         other => Err(UpdateError::Unknown {
             what: "behavior",
             value: other.as_str().to_owned(),

@@ -198,11 +198,11 @@ impl Provider for Anthropic {
         Box::pin(self.count(body))
     }
 
-    fn capabilities(&self) -> &Capabilities {
-        &self.endpoint.capabilities
+    fn capabilities(&self) -> Capabilities {
+        self.endpoint.capabilities
     }
 
-    fn key_source(&self) -> &str {
+    fn key_source(&self) -> &'static str {
         self.endpoint.credentials.source()
     }
 }

@@ -187,11 +187,11 @@ impl Provider for Bedrock {
         Box::pin(std::future::ready(Err(failure)))
     }
 
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
     }
 
-    fn key_source(&self) -> &str {
+    fn key_source(&self) -> &'static str {
         "none"
     }
 }

@@ -264,7 +264,7 @@ mod tests {
         let table = [
             ("api.anthropic.com", None, Capabilities::FULL),
             ("gateway.example.org", None, Capabilities::FULL),
-            ("localhost:11434", None, compatible.clone()),
+            ("localhost:11434", None, compatible),
             (
                 "localhost:11434",
                 Some(json!("gateway")),

@@ -19,6 +19,7 @@ mod http;
 mod no_key;
 pub(crate) mod price;
 mod record;
+mod renewable;
 mod request;
 pub(crate) mod retry;
 pub(crate) mod scripted;
@@ -35,6 +36,7 @@ use serde_json::{Value, value::RawValue};
 
 pub(crate) use connect::{ConnectError, ProviderSettings, connect};
 pub(crate) use failure::{ApiFailure, FailureKind};
+pub(crate) use renewable::Renewable;
 
 /// A place that answers requests of the Messages API.
 pub(crate) trait Provider: std::fmt::Debug + Send + Sync {
@@ -49,10 +51,15 @@ pub(crate) trait Provider: std::fmt::Debug + Send + Sync {
     fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>>;
 
     /// What this endpoint understands; fields it does not are left out of requests.
-    fn capabilities(&self) -> &Capabilities;
+    fn capabilities(&self) -> Capabilities;
 
     /// For `system/init` and the account: `ANTHROPIC_API_KEY`, `none`, …
-    fn key_source(&self) -> &str;
+    fn key_source(&self) -> &'static str;
+
+    /// Takes what the environment says now. On failure everything stays as it was.
+    fn renew(&self) -> Result<(), ConnectError> {
+        Ok(())
+    }
 }
 
 /// Where [`Provider::whole`] puts the id of the request into the message.
@@ -95,7 +102,7 @@ pub(crate) struct ApiEvent {
 }
 
 /// What an endpoint understands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Capabilities {
     pub(crate) prompt_caching: bool,
     pub(crate) thinking: bool,

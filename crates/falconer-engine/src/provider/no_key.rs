@@ -34,11 +34,11 @@ impl Provider for NoKey {
         failure()
     }
 
-    fn capabilities(&self) -> &Capabilities {
-        &Capabilities::FULL
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::FULL
     }
 
-    fn key_source(&self) -> &str {
+    fn key_source(&self) -> &'static str {
         "none"
     }
 }

@@ -164,6 +164,15 @@ impl PriceTable {
         }
     }
 
+    /// What it costs to have tokens kept for five minutes, in dollars.
+    pub(crate) fn cache_write(&self, model: &str, tokens: u64) -> f64 {
+        let usage = Usage {
+            cache_creation_input_tokens: Some(tokens),
+            ..Usage::default()
+        };
+        self.find(model).price().tokens(&usage)
+    }
+
     /// Dollars.
     pub(crate) fn cost(&self, model: &str, usage: &Usage) -> f64 {
         let searches = usage.server_tool_use.as_ref();

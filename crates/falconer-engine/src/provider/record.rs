@@ -101,11 +101,11 @@ impl Provider for Recording {
         self.inner.count_tokens(body)
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }
 
-    fn key_source(&self) -> &str {
+    fn key_source(&self) -> &'static str {
         self.inner.key_source()
     }
 }

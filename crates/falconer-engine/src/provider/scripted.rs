@@ -148,11 +148,11 @@ impl Provider for Scripted {
         Box::pin(std::future::ready(Ok(tokens)))
     }
 
-    fn capabilities(&self) -> &Capabilities {
-        &Capabilities::FULL
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::FULL
     }
 
-    fn key_source(&self) -> &str {
+    fn key_source(&self) -> &'static str {
         "none"
     }
 }

@@ -22,6 +22,7 @@ use super::stop::{Exit, Stop};
 use crate::frame::lifecycle::{self, Stage};
 use crate::frame::reply::Reply;
 use crate::frame::system;
+use crate::task::StopBy;
 use crate::turn::hooks::Base;
 use crate::turn::interrupt::{Cause, Interrupt};
 use crate::turn::{self, Finished};
@@ -42,6 +43,8 @@ pub(super) struct Actor {
     await_initialize: bool,
     last_was_error: bool,
     ending: Option<Exit>,
+    /// Tasks are to be stopped when the turn has ended.
+    tasks_end: bool,
     /// No more turns: a signal or `end_session`.
     closing: bool,
     /// `running` was said and `idle` was not.
@@ -89,6 +92,7 @@ impl Actor {
             ),
             last_was_error: false,
             ending: None,
+            tasks_end: false,
             closing: false,
             busy: false,
             closed_at: None,
@@ -134,6 +138,20 @@ impl Actor {
         let token = self.stop.terminated();
         let fired = core.hooks.fire(&input, Some(source), token).await;
         core.state().start_contexts.extend(fired.contexts);
+    }
+
+    /// Hooks of settings files hear that it ends, except when there is no time for them.
+    async fn say_goodbye(&mut self) {
+        let core = &self.core;
+        if !core.hooks.has(&HookEvent::SessionEnd) {
+            return;
+        }
+        let last_prompt = core.state().last_prompt_id.clone();
+        let input = Base::of_session(core, last_prompt.as_deref()).session_end("other");
+        let token = self.stop.terminated();
+        core.hooks
+            .fire_in_settings(&input, Some("other"), token)
+            .await;
     }
 
     async fn next(&mut self) -> Event {
@@ -223,7 +241,9 @@ impl Actor {
         }
         let waiting = !self.core.queue().is_empty() || !self.jobs.is_empty();
         let tasks = || !self.core.workbench.tasks.list().is_empty();
-        self.input.is_none() && idle && !waiting && !tasks()
+        // The end of a task is news that may start a turn.
+        let news = || self.core.has_task_events();
+        self.input.is_none() && idle && !waiting && !tasks() && !news()
     }
 
     /// 1 after an error, except when a signal ended the session.
@@ -238,8 +258,9 @@ impl Actor {
     async fn close(&mut self) {
         self.turn = None;
         self.jobs.clear();
+        self.core.workbench.host.close();
+        self.say_goodbye().await;
         let core = &self.core;
-        core.workbench.host.close();
         core.workbench.tasks.close().await;
         core.servers.close().await;
         core.hooks.close().await;
@@ -248,7 +269,8 @@ impl Actor {
 
     /// Starts the next turn, if there is something to do and nothing going on.
     async fn start_turn(&mut self) {
-        if self.turn.is_some() || self.closing {
+        let is_held_up = self.core.state().pending_switches > 0;
+        if self.turn.is_some() || self.closing || is_held_up {
             return;
         }
         let prompts = self.core.queue().take_turn();
@@ -285,6 +307,7 @@ impl Actor {
             let frame = lifecycle::command(uuid, finished.prompts);
             self.core.speaker.say(frame).await;
         }
+        self.end_tasks();
     }
 
     async fn read(&mut self, bytes: &Bytes) {
@@ -315,11 +338,16 @@ impl Actor {
                 variables,
                 request_id,
             } => {
-                let applied = self.core.update_environment(&variables);
+                let reply = match self.core.update_environment(&variables) {
+                    Ok(applied) => Reply::Success(json!({"applied": applied})),
+                    Err(error) => Reply::failure(error.to_string()),
+                };
                 if request_id.is_some() {
-                    let reply = Reply::Success(json!({"applied": applied}));
                     let frame = reply.frame(request_id.as_ref());
                     self.core.speaker.reply(&frame).await;
+                } else if let Reply::Failure(failure) = reply {
+                    let frame = system::informational(&failure.error, "warning");
+                    self.core.speaker.say(frame).await;
                 }
             }
             Line::Ignored => {}
@@ -379,6 +407,7 @@ impl Actor {
                 }
             }
             Outcome::Said => {}
+            Outcome::Alone(job) => self.jobs.push(job),
             Outcome::Later(job) => {
                 let core = Arc::clone(&self.core);
                 self.jobs.push(Box::pin(async move {
@@ -392,6 +421,23 @@ impl Actor {
     /// The lever of the running turn.
     pub(super) fn interrupt(&self) -> Option<&Interrupt> {
         self.turn.as_ref().map(|turn| &turn.interrupt)
+    }
+
+    /// Stops what runs in the background when the turn has ended. Without a turn nothing is
+    /// interrupted.
+    pub(super) fn stop_tasks_after_turn(&mut self) {
+        self.tasks_end = self.turn.is_some();
+    }
+
+    /// What becomes of the tasks is told when it has happened.
+    fn end_tasks(&mut self) {
+        if !std::mem::take(&mut self.tasks_end) {
+            return;
+        }
+        let core = Arc::clone(&self.core);
+        self.jobs.push(Box::pin(async move {
+            core.workbench.tasks.stop_all(StopBy::Interrupt).await;
+        }));
     }
 
     /// No more turns; the session ends when its answer is out.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::models;
 use super::queue::Prompt;
+use super::switch::{Source, Switch};
 use crate::frame::assistant::{self, SyntheticStop};
 use crate::frame::lifecycle;
 use crate::frame::result::Ending;
@@ -97,9 +98,12 @@ impl Turn {
                 self.say_command(said).await
             }
             "model" => {
+                let (chosen, text) = self.choose_model(arguments).await;
                 // The turn of the command still belongs to the model before.
                 self.core.say_init(&self.prompts).await;
-                let text = self.choose_model(arguments);
+                if let Some(id) = chosen {
+                    self.core.state().model = id;
+                }
                 self.show_command(ran(name, arguments, text)).await
             }
             other if TERMINAL_ONLY.contains(&other) => self.say_command(unavailable(other)).await,
@@ -108,13 +112,25 @@ impl Turn {
         .into()
     }
 
-    fn choose_model(&mut self, name: &str) -> String {
+    /// The model to take, unless a hook objects, and what to say.
+    async fn choose_model(&mut self, name: &str) -> (Option<String>, String) {
         if name.is_empty() {
-            return format!("The model is `{}`", self.core.model());
+            return (None, format!("The model is `{}`", self.core.model()));
         }
         let id = models::resolve(name);
-        self.core.state().model.clone_from(&id);
-        format!("Set model to `{id}` for this session only")
+        let switch = Switch {
+            from: self.core.model(),
+            to: id.clone(),
+            requested: Some(name.to_owned()),
+            source: Source::Command,
+        };
+        let token = self.interrupt.token();
+        if let Err(why) = self.core.ask_to_switch(&switch, token).await {
+            return (None, why);
+        }
+        self.core.tell_switched(&switch, token).await;
+        let text = format!("Set model to `{id}` for this session only");
+        (Some(id), text)
     }
 
     async fn say_command(&mut self, said: Said) -> Ending {

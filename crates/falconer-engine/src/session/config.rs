@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::environment::Environment;
 use crate::provider::Provider;
+use crate::settings::Found;
 
 /// Everything a session needs. [`SessionConfig::new`] takes what is required.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub(crate) struct SessionConfig {
     pub(crate) limits: Limits,
     pub(crate) prompt: PromptChoice,
     pub(crate) mcp: McpChoice,
-    pub(crate) settings: SettingsChoice,
+    pub(crate) settings: Found,
     pub(crate) history: History,
     pub(crate) output: Output,
     /// Agents of `--agents`, by name; kept for the later sub-agents.
@@ -60,7 +61,7 @@ impl SessionConfig {
             limits: Limits::default(),
             prompt: PromptChoice::default(),
             mcp: McpChoice::default(),
-            settings: SettingsChoice::default(),
+            settings: Found::default(),
             history: History::default(),
             output: Output::default(),
             agents: Object::default(),
@@ -189,6 +190,8 @@ pub(crate) struct SettingsChoice {
     /// `--settings`, read.
     pub(crate) flag: Option<Value>,
     pub(crate) sources: SettingSources,
+    /// `--project-config-root`: where the files of the project are instead.
+    pub(crate) project_root: Option<PathBuf>,
 }
 
 /// `--setting-sources`.
@@ -219,6 +222,10 @@ pub(crate) struct History {
     pub(crate) session_id: Option<SessionId>,
     /// `--resume-session-at`.
     pub(crate) resume_at: Option<MessageUuid>,
+    /// `--resume-drops-turn`: the only turn that may be after it.
+    pub(crate) drops_turn: Option<String>,
+    /// `--name`.
+    pub(crate) name: Option<String>,
     pub(crate) persistence: Persistence,
     /// `--session-mirror`.
     pub(crate) mirror: bool,

@@ -1,5 +1,7 @@
 //! What fills the context, estimated from sizes; the API is asked for the whole where it can.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::core::Core;
@@ -95,7 +97,7 @@ impl Core {
         if !self.provider.capabilities().count_tokens || parts.messages.is_empty() {
             return;
         }
-        let mut body = request::build(parts, self.provider.capabilities()).body;
+        let mut body = request::build(parts, &self.provider.capabilities()).body;
         if let Value::Object(body) = &mut body {
             for field in ["max_tokens", "stream", "metadata", "output_config"] {
                 body.shift_remove(field);
@@ -126,8 +128,47 @@ impl Core {
             "memoryFiles": [],
             "mcpTools": sizes.mcp_tools.iter().map(tool).collect::<Vec<_>>(),
             "agents": [],
+            "mcpInstructions": [],
+            "messageBreakdown": self.breakdown(),
             "isAutoCompactEnabled": false,
-            "apiUsage": null,
+            "apiUsage": self.ledger().last_usage(),
+        })
+    }
+
+    /// What the messages are made of.
+    fn breakdown(&self) -> Value {
+        let mut sizes = [0; 4];
+        let mut calls: BTreeMap<String, u64> = BTreeMap::new();
+        for message in &self.state().messages {
+            let words = if message["role"] == "assistant" { 2 } else { 3 };
+            let Some(blocks) = message["content"].as_array() else {
+                sizes[words] += tokens(&message["content"]);
+                continue;
+            };
+            for block in blocks {
+                let size = tokens(block);
+                match block["type"].as_str() {
+                    Some("tool_use") => {
+                        sizes[0] += size;
+                        let name = block["name"].as_str().unwrap_or_default();
+                        *calls.entry(name.to_owned()).or_default() += size;
+                    }
+                    Some("tool_result") => sizes[1] += size,
+                    _ => sizes[words] += size,
+                }
+            }
+        }
+        let call = |(name, tokens): (String, u64)| json!({"name": name, "callTokens": tokens, "resultTokens": 0});
+        json!({
+            "toolCallTokens": sizes[0],
+            "toolResultTokens": sizes[1],
+            "attachmentTokens": 0,
+            "assistantMessageTokens": sizes[2],
+            "userMessageTokens": sizes[3],
+            "redirectedContextTokens": 0,
+            "unattributedTokens": 0,
+            "toolCallsByType": calls.into_iter().map(call).collect::<Vec<_>>(),
+            "attachmentsByType": [],
         })
     }
 

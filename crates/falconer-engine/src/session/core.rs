@@ -15,6 +15,7 @@ use super::ledger::Ledger;
 use super::models;
 use super::queue::Queue;
 use super::record::Record;
+use super::switch::{LastAnswer, SwitchNotes};
 use crate::frame::{Speaker, system};
 use crate::hook::Hooks;
 use crate::mcp::Servers;
@@ -25,6 +26,7 @@ use crate::settings::{Files, Settings};
 use crate::task::TaskEvent;
 use crate::tool::Tool;
 use crate::tool::registry::{self, Toolbox};
+use crate::turn::listen::Heard;
 use crate::turn::prompt;
 use crate::turn::request::Parts;
 use crate::workbench::Workbench;
@@ -66,6 +68,11 @@ pub(crate) struct State {
     pub(crate) start_contexts: Vec<String>,
     pub(crate) turns: u64,
     pub(crate) initialized: bool,
+    pub(crate) last_prompt_id: Option<String>,
+    pub(crate) last_answer: Option<LastAnswer>,
+    pub(crate) switch_notes: SwitchNotes,
+    /// Changes of the model that hooks still think about. No turn starts meanwhile.
+    pub(crate) pending_switches: usize,
 }
 
 /// One session.
@@ -214,6 +221,13 @@ impl Core {
         if !content.is_empty() {
             let message = json!({"role": "assistant", "content": content});
             self.state().messages.push(message);
+        }
+    }
+
+    /// Forgets the answer that was added last.
+    pub(crate) fn take_back_answer(&self, heard: &Heard) {
+        if !heard.blocks.is_empty() {
+            self.state().messages.pop();
         }
     }
 

@@ -107,6 +107,36 @@ impl Account {
     }
 }
 
+/// Lines of files that were changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lines {
+    pub(crate) added: u64,
+    pub(crate) removed: u64,
+}
+
+impl Lines {
+    /// Reads the output of a tool that changes files.
+    pub(crate) fn read(output: &Value) -> Self {
+        let hunks = output["structuredPatch"].as_array();
+        let lines = hunks.into_iter().flatten().filter_map(|hunk| {
+            let lines = hunk["lines"].as_array()?;
+            Some(lines.iter().filter_map(Value::as_str))
+        });
+        let mut counted = Self::default();
+        for line in lines.flatten() {
+            counted.added += u64::from(line.starts_with('+'));
+            counted.removed += u64::from(line.starts_with('-'));
+        }
+        // A new file has no patch.
+        if output["type"] == "create" {
+            let content = output["content"].as_str().unwrap_or_default();
+            // The end of the last line counts as one more, as it does for the CLI.
+            counted.added += content.split('\n').count() as u64;
+        }
+        counted
+    }
+}
+
 /// The books of a session.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -119,6 +149,9 @@ pub(crate) struct Ledger {
     /// Cost that the budget does not count: what was there before.
     budget_base: f64,
     api_time: Duration,
+    lines: Lines,
+    /// Of the last response.
+    last: Option<Tokens>,
     results: u64,
     /// Answers that a model stopped because of what it was asked.
     pub(crate) safety_stops: u64,
@@ -134,6 +167,8 @@ impl Ledger {
             carried_cost: 0.0,
             budget_base: 0.0,
             api_time: Duration::ZERO,
+            lines: Lines::default(),
+            last: None,
             results: 0,
             safety_stops: 0,
         }
@@ -142,6 +177,7 @@ impl Ledger {
     /// Books one response.
     pub(crate) fn book(&mut self, model: &str, usage: &Value) -> Tokens {
         let tokens = Tokens::read(usage);
+        self.last = Some(tokens);
         let known = falconer_protocol::from_value(usage.clone()).unwrap_or_default();
         let cost = self.prices.cost(model, &known);
         for accounts in [&mut self.models, &mut self.since_result] {
@@ -150,6 +186,27 @@ impl Ledger {
             account.cost += cost;
         }
         tokens
+    }
+
+    pub(crate) fn book_lines(&mut self, more: Lines) {
+        self.lines.added += more.added;
+        self.lines.removed += more.removed;
+    }
+
+    pub(crate) fn lines(&self) -> Lines {
+        self.lines
+    }
+
+    /// What the last response says it used, as `get_context_usage` tells it.
+    pub(crate) fn last_usage(&self) -> Value {
+        self.last.map_or(Value::Null, |tokens| {
+            json!({
+                "input_tokens": tokens.input,
+                "output_tokens": tokens.output,
+                "cache_creation_input_tokens": tokens.cache_creation,
+                "cache_read_input_tokens": tokens.cache_read,
+            })
+        })
     }
 
     pub(crate) fn book_time(&mut self, spent: Duration) {
@@ -204,11 +261,15 @@ impl Ledger {
         self.models.values().for_each(|it| all.add(&it.tokens));
         format!(
             "Total cost:            ${:.4}\nTotal duration (API):  {}s\n\
-             Total duration (wall): {}s\nUsage:                 {} input, {} output, \
+             Total duration (wall): {}s\n\
+             Total code changes:    {} lines added, {} lines removed\n\
+             Usage:                 {} input, {} output, \
              {} cache read, {} cache write",
             self.total_cost(),
             self.api_time.as_secs(),
             self.opened.elapsed().as_secs(),
+            self.lines.added,
+            self.lines.removed,
             all.input,
             all.output,
             all.cache_read,

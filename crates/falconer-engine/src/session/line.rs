@@ -34,6 +34,8 @@ pub(crate) struct Request {
 pub(crate) enum Fatal {
     #[error("Error parsing streaming input line (type=unknown, {0} chars): SyntaxError")]
     NotJson(usize),
+    #[error("Error parsing streaming input line (type=unknown, 4 chars): TypeError")]
+    Null,
     #[error("Error: Expected message role 'user', got '{0}'")]
     NotAUser(String),
     #[error("Error: Missing request on control_request")]
@@ -50,7 +52,10 @@ pub(crate) fn read(line: &[u8]) -> Result<Line, Fatal> {
     if line.trim_ascii().is_empty() {
         return Ok(Line::Ignored);
     }
-    let value: Value = serde_json::from_slice(line).map_err(|_| not_json(line))?;
+    let value = parse(line).ok_or_else(|| not_json(line))?;
+    if value.is_null() {
+        return Err(Fatal::Null);
+    }
     match value.get("type").and_then(Value::as_str) {
         Some("user") => user(value),
         Some("control_request") => request(value),
@@ -58,6 +63,41 @@ pub(crate) fn read(line: &[u8]) -> Result<Line, Fatal> {
         Some("update_environment_variables") => Ok(environment(value)),
         _ => Ok(Line::Ignored),
     }
+}
+
+/// JavaScript writes half of a surrogate pair as it is, for instance where a host has cut a text.
+fn parse(line: &[u8]) -> Option<Value> {
+    let parsed = serde_json::from_slice(line);
+    parsed.or_else(|_| serde_json::from_slice(&mend(line))).ok()
+}
+
+/// Replaces escapes of lone surrogates, which are no characters, by that of U+FFFD.
+fn mend(line: &[u8]) -> Vec<u8> {
+    let mut mended = line.to_vec();
+    let mut at = 0;
+    while at < mended.len() {
+        match (mended[at], surrogate(&mended, at)) {
+            (b'\\', Some(0xd800..=0xdbff)) if is_second(surrogate(&mended, at + 6)) => at += 12,
+            (b'\\', Some(_)) => {
+                mended[at + 2..at + 6].copy_from_slice(b"fffd");
+                at += 6;
+            }
+            (b'\\', None) => at += 2,
+            _ => at += 1,
+        }
+    }
+    mended
+}
+
+fn is_second(unit: Option<u16>) -> bool {
+    matches!(unit, Some(0xdc00..=0xdfff))
+}
+
+/// The surrogate whose escape begins here.
+fn surrogate(line: &[u8], at: usize) -> Option<u16> {
+    let escape = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    let unit = u16::from_str_radix(std::str::from_utf8(escape).ok()?, 16).ok()?;
+    (0xd800..=0xdfff).contains(&unit).then_some(unit)
 }
 
 fn not_json(line: &[u8]) -> Fatal {
@@ -69,6 +109,10 @@ fn user(mut value: Value) -> Result<Line, Fatal> {
     if role != "user" {
         let said = role.as_str().unwrap_or("undefined");
         return Err(Fatal::NotAUser(said.to_owned()));
+    }
+    // Neither words nor blocks: nothing to say.
+    if let Value::Number(_) | Value::Bool(_) | Value::Object(_) = value["message"]["content"] {
+        return Ok(Line::Ignored);
     }
     let verbatim = value["client_composed"] == Value::Bool(true);
     let handling = match value["shouldQuery"] {
@@ -101,12 +145,16 @@ fn user(mut value: Value) -> Result<Line, Fatal> {
 
 fn request(mut value: Value) -> Result<Line, Fatal> {
     let body = value["request"].take();
-    if !body.is_object() {
+    if matches!(body, Value::Null | Value::Bool(false)) || body == "" || body == 0 {
         return Err(Fatal::NoRequest);
     }
     Ok(Line::Request(Request {
         id: value.get("request_id").filter(|it| !it.is_null()).cloned(),
-        subtype: body["subtype"].as_str().unwrap_or_default().to_owned(),
+        subtype: body
+            .get("subtype")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         body,
     }))
 }
@@ -141,11 +189,21 @@ mod tests {
                 r#"{"type":"control_request","request_id":"r"}"#,
                 fatal(Fatal::NoRequest),
             ),
+            (
+                r#"{"type":"control_request","request_id":"r","request":""}"#,
+                fatal(Fatal::NoRequest),
+            ),
+            ("null", fatal(Fatal::Null)),
+            ("[]", ignored()),
             ("", ignored()),
             ("  \t ", ignored()),
             ("42", ignored()),
             (r#""text""#, ignored()),
             (r#"{"no":"type"}"#, ignored()),
+            (
+                r#"{"type":"user","message":{"role":"user","content":7}}"#,
+                ignored(),
+            ),
             (r#"{"type":"brand_new"}"#, ignored()),
             (r#"{"type":"assistant","message":{}}"#, ignored()),
             (r#"{"type":"system"}"#, ignored()),
@@ -175,6 +233,22 @@ mod tests {
         assert_eq!(prompt.handling, Handling::Keep);
         assert_eq!(prompt.uuid, Some(MessageUuid::from("u1")));
         assert_eq!(prompt.origin, None);
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_replaced() {
+        let table = [
+            (r"\ud83d\ude00", "\u{1f600}"),
+            (r"a\ud83d", "a\u{fffd}"),
+            (r"\ude00\ud83d!", "\u{fffd}\u{fffd}!"),
+            (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+            (r"\\ud83d\ud83d", "\\ud83d\u{fffd}"),
+        ];
+        for (written, read) in table {
+            let line = format!("\"{written}\"");
+            assert_eq!(parse(line.as_bytes()), Some(read.into()), "{written}");
+        }
+        assert_eq!(parse(br#""\ud83d"#), None);
     }
 
     #[test]

@@ -20,10 +20,11 @@ mod open;
 mod preferences;
 mod side;
 mod stop;
+pub(crate) mod switch;
 mod tasks;
 #[cfg(test)]
 mod tests;
 pub(crate) mod version;
 
-pub(crate) use open::{Refused, open};
+pub(crate) use open::{Refused, explain, open};
 pub(crate) use stop::Stop;

@@ -38,7 +38,7 @@ const KNOWN: &[Known] = &[
     },
     Known {
         alias: "haiku",
-        id: "claude-haiku-4-5",
+        id: "claude-haiku-5-5",
         display: "Haiku",
         about: "Quickest, for simple work",
     },
@@ -52,6 +52,23 @@ pub(crate) fn resolve(name: &str) -> String {
     }
     let known = KNOWN.iter().find(|it| it.alias.eq_ignore_ascii_case(name));
     known.map_or(name, |it| it.id).to_owned()
+}
+
+/// Who is asked when a model declines for a reason that classifiers of the API guard, as the
+/// official CLI has it: model, reason, next model.
+const AFTER_REFUSAL: &[(&str, &str, &str)] = &[
+    ("claude-opus-5-5", "cyber", "claude-opus-4-8"),
+    ("claude-opus-5-5", "bio", "claude-opus-5"),
+    ("claude-opus-5-5", "frontier_llm", "claude-opus-5"),
+    ("claude-opus-5", "cyber", "claude-opus-4-8"),
+    ("claude-sonnet-5-5", "cyber", "claude-sonnet-5"),
+];
+
+/// The model to ask after a refusal, if there is one.
+pub(crate) fn after_refusal(model: &str, category: &str) -> Option<&'static str> {
+    let mut rows = AFTER_REFUSAL.iter();
+    let row = rows.find(|(from, why, _)| *from == model && *why == category);
+    row.map(|(_, _, next)| *next)
 }
 
 /// Whether a model needs no probe before it is used.
@@ -135,6 +152,22 @@ mod tests {
         ];
         for (name, id) in table {
             assert_eq!(resolve(name), id, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_guarded_refusals_have_another_model() {
+        let table = [
+            ("claude-opus-5-5", "cyber", Some("claude-opus-4-8")),
+            ("claude-opus-5-5", "bio", Some("claude-opus-5")),
+            ("claude-opus-5-5", "other", None),
+            ("claude-sonnet-5-5", "cyber", Some("claude-sonnet-5")),
+            ("claude-sonnet-5-5", "bio", None),
+            ("claude-opus-4-8", "cyber", None),
+            ("qwen3-coder", "cyber", None),
+        ];
+        for (model, category, next) in table {
+            assert_eq!(after_refusal(model, category), next, "{model} {category}");
         }
     }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use falconer_protocol::SessionId;
 use falconer_protocol::mcp::McpServerConfig;
 use falconer_protocol::permission::PermissionMode;
+use falconer_rule::{Call, Voice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -23,16 +24,14 @@ use super::queue::Queue;
 use super::record::Record;
 use super::stop::{Exit, Stop};
 use crate::frame::{Outbox, Speaker, StateEvents};
-use crate::hook::{Hooks, Shown, Surroundings};
+use crate::hook::{Hooks, RunIn, Shown, Surroundings};
 use crate::host::Host;
 use crate::mcp::{Declared, Elicitation, Origin, Servers, Wiring};
-use crate::permission::{
-    Behavior, Bypass, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
-};
+use crate::permission::{Bypass, Effect, ModeRefused, Permissions, RuleSource, Start, WrittenRule};
 use crate::provider::ConnectError;
 use crate::provider::price::PriceTable;
 use crate::provider::side::QuickModel;
-use crate::settings::{Enabled, Settings, Sources, UserConfig};
+use crate::settings::{Found, Settings, Sources, UserConfig};
 use crate::transcript::{
     Checkpoints, Fork, OpenError, Opened, Origin as Beginning, Persistence, Place, Request, Stamp,
     Transcript, config_dir,
@@ -103,10 +102,20 @@ pub(crate) fn open(config: SessionConfig) -> Result<SessionHandle, Refused> {
     })
 }
 
+/// What a session with this configuration would do with a call, by rules and mode alone.
+pub(crate) fn explain(config: &SessionConfig, call: &Call<'_>) -> Result<Voice, ModeRefused> {
+    Ok(permissions(config, &config.settings.settings)?.explain(call))
+}
+
 /// Reads what is there, then makes the parts.
-fn build(config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), Refused> {
-    let (sources, user) = sources(&config);
-    let settings = Settings::load(&sources);
+fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), Refused> {
+    let Found {
+        sources,
+        user,
+        settings,
+    } = std::mem::take(&mut config.settings);
+    let nowhere = || Sources::new(&config.environment, config.cwd.clone());
+    let sources = sources.unwrap_or_else(nowhere);
     let mut warnings = settings.warnings().to_vec();
     let place = config_dir(&config.environment).map(|dir| Place::new(&dir, &config.cwd));
     let opened = open_transcript(&config, place.as_ref())?;
@@ -117,7 +126,7 @@ fn build(config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), 
     let host = Host::new(outbox.clone());
     let states = StateEvents::of(&config.environment);
     let speaker = Speaker::new(outbox.clone(), opened.session.clone(), states);
-    let hooks = hooks(&config, &settings, &host, outbox, &mut warnings);
+    let hooks = hooks(&config, &sources, &settings, &host, outbox, &mut warnings);
     let servers = servers(&config, &sources, &user, &settings, &host, &mut warnings);
     let workbench = workbench(&config, &settings, &opened, place.as_ref(), host);
     if let Some(file) = &workbench.plan_file {
@@ -129,7 +138,7 @@ fn build(config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), 
         ledger.carry(cost.total_cost_usd, &cost.model_usage);
     }
     let mut state = state(&config, &settings, opened.loaded.messages);
-    state.title = opened.loaded.title;
+    state.title = config.history.name.clone().or(opened.loaded.title);
     let core = Core {
         options: options(&config, &settings, &state.model),
         speaker,
@@ -137,7 +146,7 @@ fn build(config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), 
         workbench: Arc::new(workbench),
         hooks,
         servers,
-        record: Record::new(opened.transcript, place),
+        record: Record::new(opened.transcript, place, config.history.name.clone()),
         files: sources.files(),
         prices,
         permissions: Mutex::new(permissions),
@@ -153,21 +162,6 @@ fn build(config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), 
     Ok((core, warnings))
 }
 
-fn sources(config: &SessionConfig) -> (Sources, UserConfig) {
-    let mut sources = Sources::new(&config.environment, config.cwd.clone());
-    sources.flag.clone_from(&config.settings.flag);
-    let chosen = config.settings.sources;
-    sources.enabled = Enabled {
-        user: chosen.user,
-        project: chosen.project,
-        local: chosen.local,
-    };
-    // A broken file has kept the front from coming here.
-    let user = UserConfig::read(&sources).unwrap_or_default();
-    sources.trust = user.trust(&config.cwd);
-    (sources, user)
-}
-
 fn open_transcript(config: &SessionConfig, place: Option<&Place>) -> Result<Opened, OpenError> {
     let history: &History = &config.history;
     let origin = match &history.start {
@@ -180,6 +174,7 @@ fn open_transcript(config: &SessionConfig, place: Option<&Place>) -> Result<Open
         session_id: history.session_id.clone(),
         fork: if history.fork { Fork::On } else { Fork::Off },
         resume_at: history.resume_at.clone(),
+        drops_turn: history.drops_turn.clone(),
         persistence: match history.persistence {
             config::Persistence::OnDisk => Persistence::Kept,
             config::Persistence::None => Persistence::Off,
@@ -193,15 +188,15 @@ fn open_transcript(config: &SessionConfig, place: Option<&Place>) -> Result<Open
 fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permissions, ModeRefused> {
     let choice = &config.permissions;
     let mut rules = settings.permission_rules();
-    let written = |behavior: Behavior| {
+    let written = |behavior: Effect| {
         move |text: &String| WrittenRule {
             text: text.clone(),
             behavior,
             source: RuleSource::CliArg,
         }
     };
-    rules.extend(choice.disallowed.iter().map(written(Behavior::Deny)));
-    rules.extend(choice.allowed.iter().map(written(Behavior::Allow)));
+    rules.extend(choice.disallowed.iter().map(written(Effect::Deny)));
+    rules.extend(choice.allowed.iter().map(written(Effect::Allow)));
     let mut directories = choice.add_dirs.clone();
     let more = settings.additional_directories();
     directories.extend(more.into_iter().map(|dir| config.cwd.join(dir)));
@@ -228,6 +223,7 @@ fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permission
 
 fn hooks(
     config: &SessionConfig,
+    sources: &Sources,
     settings: &Settings,
     host: &Host,
     outbox: &Outbox,
@@ -237,7 +233,12 @@ fn hooks(
         host: host.clone(),
         outbox: outbox.clone(),
         environment: Arc::clone(&config.environment),
-        project: config.cwd.clone(),
+        project: sources.project.clone(),
+        directory: if sources.project == config.cwd {
+            RunIn::Cwd
+        } else {
+            RunIn::Project
+        },
         shown: if config.output.hook_events {
             Shown::Yes
         } else {
@@ -309,6 +310,7 @@ fn declare(
             name: name.to_owned(),
             config,
             origin,
+            manifest: None,
         }),
         Err(error) => warnings.push(format!("MCP server `{name}` is left out: {error}")),
     }
@@ -378,10 +380,11 @@ fn state(config: &SessionConfig, settings: &Settings, messages: Vec<Value>) -> S
     let named = config.model.model.clone();
     let named = named.or_else(|| config.environment.text("ANTHROPIC_MODEL"));
     let named = named.or_else(|| settings.model().map(str::to_owned));
+    let model = models::resolve(&named.unwrap_or_default());
     let effort = config.model.effort.clone();
-    let effort = effort.or_else(|| settings.effort_level().map(str::to_owned));
+    let effort = effort.or_else(|| settings.effort_level(&model).map(str::to_owned));
     State {
-        model: models::resolve(&named.unwrap_or_default()),
+        model,
         thinking: config.model.thinking,
         effort,
         prompt: config.prompt.clone(),

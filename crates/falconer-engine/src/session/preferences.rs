@@ -53,19 +53,6 @@ impl Core {
         *self.settings() = settings;
     }
 
-    /// The rules of files, flags and the session, for the host.
-    pub(crate) fn settings_rules(&self) -> Vec<Value> {
-        let rules = self.settings().permission_rules();
-        let entry = |rule: crate::permission::WrittenRule| {
-            json!({
-                "behavior": rule.behavior.key(),
-                "source": rule.source.words(),
-                "rule": rule.text,
-            })
-        };
-        rules.into_iter().map(entry).collect()
-    }
-
     /// The servers, for `system/init`.
     pub(crate) fn server_listing(&self) -> Vec<Value> {
         let status = self.servers.status();

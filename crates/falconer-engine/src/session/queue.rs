@@ -99,9 +99,16 @@ impl Prompt {
         fits.then_some((name, arguments.trim()))
     }
 
+    /// Whether the host says that a person sent it.
+    pub(crate) fn is_marked_human(&self) -> bool {
+        let origin = self.origin.as_ref();
+        origin.is_some_and(|origin| origin["kind"] == "human")
+    }
+
     /// Whether it may share a turn with others.
     fn is_plain(&self) -> bool {
-        self.command().is_none() && self.handling != Handling::Keep && self.origin.is_none()
+        let is_by_a_person = self.origin.is_none() || self.is_marked_human();
+        self.command().is_none() && self.handling != Handling::Keep && is_by_a_person
     }
 }
 
@@ -112,6 +119,12 @@ impl Queue {
             waiting: VecDeque::new(),
             seen: prompts.into_iter().take(MAX_REMEMBERED).collect(),
         }
+    }
+
+    /// How many of the prompts that wait a person is known to have sent.
+    pub(crate) fn waiting_people(&self) -> u64 {
+        let people = self.waiting.iter().filter(|it| it.is_marked_human());
+        people.count() as u64
     }
 
     pub(crate) fn push(&mut self, prompt: Prompt) -> Admission {

@@ -1,5 +1,7 @@
 //! What of a session goes into its transcript.
 
+use std::sync::{Mutex, PoisonError};
+
 use falconer_protocol::message::TranscriptMirrorMessage;
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, SessionId};
@@ -16,11 +18,18 @@ use crate::turn::call::Done;
 pub(crate) struct Record {
     transcript: Transcript,
     place: Option<Place>,
+    /// The name the session was started with. It is written with the first prompt, so that a
+    /// session in which nothing was said leaves nothing behind.
+    name: Mutex<Option<String>>,
 }
 
 impl Record {
-    pub(crate) fn new(transcript: Transcript, place: Option<Place>) -> Self {
-        Self { transcript, place }
+    pub(crate) fn new(transcript: Transcript, place: Option<Place>, name: Option<String>) -> Self {
+        Self {
+            transcript,
+            place,
+            name: Mutex::new(name),
+        }
     }
 
     /// Where it is, for hooks; empty if it is nowhere.
@@ -30,6 +39,7 @@ impl Record {
     }
 
     pub(crate) fn enqueued(&self, prompt: &Prompt) {
+        self.write_name();
         self.transcript
             .append(Entry::enqueue(prompt.content.clone()));
     }
@@ -63,6 +73,7 @@ impl Record {
         mode: &PermissionMode,
         contexts: &[String],
     ) {
+        self.write_name();
         self.transcript.append(Entry::prompt(transcript::Prompt {
             uuid: uuid.clone(),
             message: json!({"role": "user", "content": content}),
@@ -156,6 +167,18 @@ impl Record {
                 output: done.outcome.output.clone(),
                 permission,
             }));
+    }
+
+    fn write_name(&self) {
+        let name = self
+            .name
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(name) = name {
+            self.titled(&name);
+            self.transcript.append(Entry::agent_name(&name));
+        }
     }
 
     pub(crate) fn titled(&self, title: &str) {

@@ -18,7 +18,7 @@ impl Core {
         parts
             .messages
             .push(json!({"role": "user", "content": note}));
-        let mut request = request::build(parts, self.provider.capabilities());
+        let mut request = request::build(parts, &self.provider.capabilities());
         request.body["stream"] = Value::Bool(false);
         let message = self.provider.whole(request).await?;
         self.ledger().book(&model, &message["usage"]);

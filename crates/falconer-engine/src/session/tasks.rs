@@ -31,6 +31,12 @@ impl Core {
         }
     }
 
+    /// Whether something has happened to a task that was not shown yet.
+    pub(crate) fn has_task_events(&self) -> bool {
+        let events = self.task_events.lock();
+        !events.unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Shows what has happened to tasks until now.
     ///
     /// What a tool caused is in the queue before the tool returns, so its lines come before the
@@ -114,6 +120,7 @@ impl Core {
         state.messages.clear();
         state.introduced = false;
         state.title = None;
+        state.last_answer = None;
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::read::{ReadError, read_object};
-use crate::permission::Behavior;
+use crate::permission::Effect;
 
 /// The files that may be written.
 #[derive(Debug, Clone)]
@@ -26,12 +26,17 @@ pub(crate) enum Scope {
 /// What is changed in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    AddRules(Behavior, Vec<String>),
-    ReplaceRules(Behavior, Vec<String>),
-    RemoveRules(Behavior, Vec<String>),
+    AddRules(Effect, Vec<String>),
+    ReplaceRules(Effect, Vec<String>),
+    RemoveRules(Effect, Vec<String>),
     DefaultMode(String),
     AddDirectories(Vec<String>),
     RemoveDirectories(Vec<String>),
+    /// A text that is not about permissions, at the end of these keys.
+    Text {
+        path: Vec<String>,
+        value: String,
+    },
 }
 
 /// Why a file was not written. It is as it was.
@@ -144,6 +149,9 @@ fn replace(target: &Path, value: &Value) -> std::io::Result<()> {
 impl Change {
     /// Makes the change, or names the key that is in the way.
     fn make(&self, value: &mut Value) -> Result<(), &'static str> {
+        if let Self::Text { path, value: text } = self {
+            return put(value, path, text);
+        }
         let object = value.as_object_mut().ok_or("the file")?;
         let permissions = object
             .entry("permissions")
@@ -168,9 +176,22 @@ impl Change {
             Self::RemoveDirectories(directories) => {
                 remove(list(permissions, "additionalDirectories")?, directories);
             }
+            Self::Text { .. } => {}
         }
         Ok(())
     }
+}
+
+/// Sets a text, and makes the objects around it.
+fn put(mut value: &mut Value, path: &[String], text: &str) -> Result<(), &'static str> {
+    for key in path {
+        let object = value.as_object_mut().ok_or("a key on the way")?;
+        value = object
+            .entry(key)
+            .or_insert_with(|| Value::Object(Map::new()));
+    }
+    *value = Value::String(text.to_owned());
+    Ok(())
 }
 
 fn list<'v>(

@@ -6,7 +6,7 @@ use falconer_protocol::permission::PermissionMode;
 use serde_json::Value;
 
 use super::{Settings, Source};
-use crate::permission::{Behavior, RuleSource, WrittenRule};
+use crate::permission::{Effect, RuleSource, WrittenRule};
 
 /// One entry of a list of hooks, as written.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,7 @@ impl Settings {
         texts(self.effective().get(key))
     }
 
-    fn managed_switch(&self, key: &str) -> bool {
+    pub(crate) fn managed_switch(&self, key: &str) -> bool {
         let managed = self.layers().iter().find(|it| it.source == Source::Managed);
         managed.and_then(|layer| layer.value.get(key)?.as_bool()) == Some(true)
     }
@@ -67,9 +67,9 @@ impl Settings {
         let managed_only = self.managed_switch("allowManagedPermissionRulesOnly");
         let mut rules = Vec::new();
         for layer in self.layers().iter().rev() {
-            for behavior in [Behavior::Deny, Behavior::Ask, Behavior::Allow] {
+            for behavior in [Effect::Deny, Effect::Ask, Effect::Allow] {
                 let is_foreign = managed_only && layer.source != Source::Managed;
-                if is_foreign && behavior == Behavior::Allow {
+                if is_foreign && behavior == Effect::Allow {
                     continue;
                 }
                 let list = layer.value.get("permissions");
@@ -170,8 +170,11 @@ impl Settings {
         self.text("outputStyle")
     }
 
-    pub(crate) fn effort_level(&self) -> Option<&str> {
-        self.text("effortLevel")
+    /// What is said for this model goes before what is said for all.
+    pub(crate) fn effort_level(&self, model: &str) -> Option<&str> {
+        let own = self.effective().get("modelSettings");
+        let own = own.and_then(|it| it.get(model)?.get("effortLevel")?.as_str());
+        own.or_else(|| self.text("effortLevel"))
     }
 
     pub(crate) fn bash_output_max_chars(&self) -> Option<u64> {

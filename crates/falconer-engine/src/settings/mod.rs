@@ -50,6 +50,21 @@ pub(crate) struct Settings {
     warnings: Vec<String>,
 }
 
+/// All that was found when somebody looked, so that nobody has to look again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    /// The places that were looked at; none if nobody looked.
+    pub(crate) sources: Option<Sources>,
+    pub(crate) user: UserConfig,
+    pub(crate) settings: Settings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::from_layers(Vec::new(), Vec::new())
+    }
+}
+
 impl Settings {
     /// Reads the files. Missing ones are nothing special; bad ones are left out with a warning.
     pub(crate) fn load(sources: &Sources) -> Self {

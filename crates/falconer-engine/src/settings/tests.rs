@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Enabled, McpScope, Settings, Source, Sources, Trust, UserConfig};
 use crate::environment::Environment;
-use crate::permission::{Behavior, RuleSource};
+use crate::permission::{Effect, RuleSource};
 
 struct Disk {
     root: tempfile::TempDir,
@@ -127,8 +127,8 @@ fn a_project_nobody_trusts_grants_nothing() {
         .map(|it| (it.text.as_str(), it.behavior, it.source))
         .collect();
     let expected = [
-        ("Bash(make)", Behavior::Allow, RuleSource::Local),
-        ("Bash(rm *)", Behavior::Deny, RuleSource::Project),
+        ("Bash(make)", Effect::Allow, RuleSource::Local),
+        ("Bash(rm *)", Effect::Deny, RuleSource::Project),
     ];
     assert_eq!(texts, expected);
     assert!(settings.default_mode().is_none() && settings.additional_directories().is_empty());

@@ -90,11 +90,12 @@ impl Capture {
             return shorten(&String::from_utf8_lossy(whole), limit);
         }
         let head = String::from_utf8_lossy(&self.head);
+        let head = without_blank_start(&head);
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let tail = String::from_utf8_lossy(&tail);
         let (first, last) = (limit.div_ceil(2), limit / 2);
         Shown {
-            text: join(first_chars(&head, first), last_chars(tail.trim_end(), last)),
+            text: join(first_chars(head, first), last_chars(tail.trim_end(), last)),
             is_whole: false,
         }
     }
@@ -105,8 +106,15 @@ impl Capture {
     }
 }
 
+/// Without the blank lines that it begins with.
+fn without_blank_start(text: &str) -> &str {
+    let start = text.len() - text.trim_start().len();
+    let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    &text[line..]
+}
+
 fn shorten(text: &str, limit: usize) -> Shown {
-    let text = text.trim_end();
+    let text = without_blank_start(text.trim_end());
     if text.len() <= limit || text.chars().count() <= limit {
         return Shown {
             text: text.to_owned(),

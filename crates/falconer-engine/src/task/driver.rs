@@ -316,6 +316,13 @@ impl Driver {
 
     async fn finish(mut self, exit: Exit) {
         self.keep_what_is_not_shown().await;
+        if let Some(note) = self
+            .shell
+            .is_background()
+            .then(|| last_line(self.cause, exit.status))
+        {
+            self.took_output(!note.is_empty(), note.as_bytes()).await;
+        }
         // Whoever asked at the last moment is told by the closed queue.
         self.moves.close();
         let end = Arc::new(End {
@@ -375,10 +382,7 @@ impl Driver {
             .unwrap_or_default();
         let finished = TaskEvent::Finished {
             notification: event::notification(&info, status.clone(), file, summary(&info, end)),
-            wakes_model: matches!(
-                end.cause,
-                Cause::Itself | Cause::TimeLimit(_) | Cause::Stopped(StopBy::Host)
-            ),
+            wakes_model: matches!(end.cause, Cause::Itself | Cause::TimeLimit(_)),
         };
         let ended = event::ended(&info, &status);
         if is_session_end {
@@ -394,6 +398,15 @@ fn status(end: &End) -> TaskStatus {
         (Cause::Itself, ExitStatus::Code(0)) => TaskStatus::Completed,
         (Cause::Itself, _) => TaskStatus::Failed,
         _ => TaskStatus::Stopped,
+    }
+}
+
+/// What the output of a command in the background ends with, for those who only see that.
+fn last_line(cause: Cause, status: ExitStatus) -> String {
+    match (cause, status) {
+        (Cause::Itself, ExitStatus::Code(0)) => String::new(),
+        (Cause::Itself, ExitStatus::Code(code)) => format!("\n[exited with code {code}]\n"),
+        _ => "\n[killed]\n".to_owned(),
     }
 }
 

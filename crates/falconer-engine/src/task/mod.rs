@@ -184,17 +184,20 @@ impl Tasks {
     }
 
     /// Moves commands in front to the background: that of one call, or all. Commands that were
-    /// not announced yet stay.
-    pub(crate) async fn move_to_background(&self, tool_use: Option<&ToolUseId>) {
+    /// not announced yet stay. Gives how many were moved.
+    pub(crate) async fn move_to_background(&self, tool_use: Option<&ToolUseId>) -> usize {
+        let mut moved = 0;
         for shell in self.registry.running() {
             let is_meant = tool_use.is_none_or(|id| shell.info().tool_use == *id);
             if is_meant && shell.is_announced() && !shell.is_background() {
                 // One that ends at this moment needs no moving.
-                let _ = shell
+                let result = shell
                     .move_to_background(Why::ByUser, Lifetime::AFTER_USER)
                     .await;
+                moved += usize::from(result.is_ok());
             }
         }
+        moved
     }
 
     /// The end of a task's output, while it runs and for some time after.

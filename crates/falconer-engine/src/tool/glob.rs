@@ -1,20 +1,19 @@
 //! `Glob`: files by name, newest first.
 
+mod sweep;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use falconer_protocol::Object;
 use futures_util::future::BoxFuture;
-use ignore::WalkState;
 use ignore::overrides::{Override, OverrideBuilder};
 use serde_json::{Value, json};
 
+use self::sweep::{Newest, Search};
 use super::failure::Failure;
 use super::input::{self, Field, Kind};
 use super::interrupt::{self, Interrupt, Stop};
@@ -131,23 +130,26 @@ fn plain_directories(pattern: &str) -> (&str, &str) {
     }
 }
 
-/// A file that was found; the newest is the greatest.
-type Found = (SystemTime, Reverse<PathBuf>);
-
-/// The newest files so far.
-#[derive(Debug, Default)]
-struct Newest {
-    files: BinaryHeap<Reverse<Found>>,
-    total: usize,
+/// What is looked for: only the pattern decides, and rules that hide files.
+struct Quarry<'a> {
+    rules: Override,
+    hidden: Hidden,
+    interrupt: &'a Interrupt,
 }
 
-impl Newest {
-    fn add(&mut self, file: Found) {
-        self.total += 1;
-        self.files.push(Reverse(file));
-        if self.files.len() > MOST {
-            self.files.pop();
-        }
+impl Search for Quarry<'_> {
+    fn enters(&self, directory: &Path, name: &OsStr) -> bool {
+        !walk::is_version_control(name)
+            && !self.rules.matched(directory, true).is_ignore()
+            && !self.hidden.hides(directory)
+    }
+
+    fn wants(&self, file: &Path) -> bool {
+        !self.rules.matched(file, false).is_ignore() && !self.hidden.hides(file)
+    }
+
+    fn is_over(&self) -> bool {
+        self.interrupt.stop().is_some()
     }
 }
 
@@ -175,7 +177,12 @@ fn find(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
     })?;
     let interrupt = Interrupt::new(call.cancelled.clone(), limit);
     let hidden = call.workbench.hidden();
-    let newest = search(&hunt.root, rules, hidden, &interrupt);
+    let quarry = Quarry {
+        rules,
+        hidden,
+        interrupt: &interrupt,
+    };
+    let newest = sweep::newest(&hunt.root, &quarry, walk::threads(), MOST);
     let timed_out = interrupt.stop() == Some(Stop::TimedOut);
     Ok(show(newest, &cwd, began.elapsed(), timed_out))
 }
@@ -186,47 +193,10 @@ fn rules(hunt: &Hunt) -> Result<Override, ignore::Error> {
     rules.build()
 }
 
-fn search(root: &Path, rules: Override, hidden: Hidden, interrupt: &Interrupt) -> Newest {
-    let newest = Mutex::new(Newest::default());
-    let mut walk = walk::below(root, hidden);
-    // Only the pattern decides.
-    walk.standard_filters(false).overrides(rules);
-    walk.build_parallel().run(|| {
-        let newest = &newest;
-        Box::new(move |entry| {
-            if interrupt.stop().is_some() {
-                return WalkState::Quit;
-            }
-            // Directories that vanish or cannot be read hold nothing for us.
-            let Ok(entry) = entry else {
-                return WalkState::Continue;
-            };
-            if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                let changed = entry.metadata().ok().and_then(|it| it.modified().ok());
-                let file = (
-                    changed.unwrap_or(SystemTime::UNIX_EPOCH),
-                    Reverse(entry.into_path()),
-                );
-                newest
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .add(file);
-            }
-            WalkState::Continue
-        })
-    });
-    newest.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn show(newest: Newest, cwd: &Path, took: Duration, timed_out: bool) -> Outcome {
     let total = newest.total;
-    // Ascending order of the reversed: newest first.
-    let files: Vec<String> = newest
-        .files
-        .into_sorted_vec()
-        .iter()
-        .map(|Reverse((_, Reverse(path)))| place::shown(path, cwd))
-        .collect();
+    let paths = newest.into_paths();
+    let files: Vec<String> = paths.iter().map(|path| place::shown(path, cwd)).collect();
     let truncated = total > files.len();
     let mut text = if files.is_empty() {
         "No files found".to_owned()

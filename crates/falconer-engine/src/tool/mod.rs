@@ -13,7 +13,7 @@ mod input;
 mod interrupt;
 pub(crate) mod notebook_edit;
 mod patch;
-mod place;
+pub(crate) mod place;
 pub(crate) mod plan_mode;
 pub(crate) mod read;
 pub(crate) mod registry;
@@ -140,10 +140,19 @@ pub(crate) struct Outcome {
     /// What the model sees: text, or a list of content blocks.
     pub(crate) content: Value,
     pub(crate) is_error: bool,
+    pub(crate) attempt: Attempt,
     /// `tool_use_result` on the wire: the output shape of `sdk-tools.d.ts`, or an error text.
     pub(crate) output: Option<Value>,
     /// What else it means for the session.
     pub(crate) effects: Vec<Effect>,
+}
+
+/// Whether anything was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Made,
+    /// The call made no sense as it stood.
+    Refused,
 }
 
 /// A consequence beyond the answer.
@@ -161,6 +170,7 @@ impl Outcome {
         Self {
             content: Value::String(text.into()),
             is_error: false,
+            attempt: Attempt::Made,
             output: Some(output),
             effects: Vec::new(),
         }
@@ -173,14 +183,9 @@ impl Outcome {
             output: Some(Value::String(format!("Error: {text}"))),
             content: Value::String(text),
             is_error: true,
+            attempt: Attempt::Made,
             effects: Vec::new(),
         }
-    }
-
-    /// Whether nothing was tried, see [`Outcome::refused`].
-    pub(crate) fn is_refusal(&self) -> bool {
-        let text = self.content.as_str().unwrap_or_default();
-        self.is_error && text.starts_with("<tool_use_error>")
     }
 
     /// A call that makes no sense as it stands, so that nothing was tried.
@@ -192,6 +197,7 @@ impl Outcome {
             output: Some(Value::String(format!("Error: {text}"))),
             content: Value::String(format!("<tool_use_error>{text}</tool_use_error>")),
             is_error: true,
+            attempt: Attempt::Refused,
             effects: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::workbench::Workbench;
 
@@ -26,6 +26,25 @@ pub(crate) fn absolute(written: &str, workbench: &Workbench) -> PathBuf {
         return home.join(rest);
     }
     workbench.cwd().join(written)
+}
+
+/// What [`absolute`] gives, as it is told to people: without `.` and `..`.
+pub(crate) fn whole(written: &str, workbench: &Workbench) -> PathBuf {
+    tidy(&absolute(written, workbench))
+}
+
+/// A path without `.` and `..`, by its letters alone.
+pub(crate) fn tidy(path: &Path) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            // Above the root there is the root.
+            Component::ParentDir => drop(tidy.pop()),
+            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => tidy.push(part),
+        }
+    }
+    tidy
 }
 
 /// A path as results show it: short below the working directory.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Call, Effect, Outcome, Target, Tool};
 use crate::workbench::Workbench;
 
-/// Asks for a phase in which nothing is changed.
+/// Begins a phase in which nothing is changed.
 #[derive(Debug, Default)]
 pub(crate) struct EnterPlanMode;
 
@@ -20,7 +20,7 @@ impl Tool for EnterPlanMode {
     }
 
     fn description(&self) -> String {
-        "Asks the user to switch to plan mode, in which you look around and work out a plan \
+        "Switches to plan mode, in which you look around and work out a plan \
          without changing anything. Use it before work that is large, has several sensible \
          ways, or is hard to undo; not for small and clear tasks."
             .to_owned()
@@ -39,7 +39,7 @@ impl Tool for EnterPlanMode {
     }
 
     fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
-        Target::User
+        Target::Nothing
     }
 
     fn run(&self, _call: Call) -> BoxFuture<'_, Outcome> {

@@ -80,9 +80,5 @@ fn stopped(shell: &crate::task::Shell) -> Outcome {
 }
 
 fn unknown(id: &TaskId) -> Outcome {
-    let text = format!("No task found with ID: {}", id.as_str());
-    Outcome {
-        content: Value::String(format!("<tool_use_error>{text}</tool_use_error>")),
-        ..Outcome::error(text)
-    }
+    Outcome::refused(format!("No task found with ID: {}", id.as_str()))
 }

@@ -95,6 +95,16 @@ impl Text {
         })
     }
 
+    /// A text with the mark that this one begins with, as a host shows it.
+    pub(crate) fn marked(&self, text: &str) -> String {
+        match self.encoding {
+            Encoding::Utf8 => text.to_owned(),
+            Encoding::Utf8WithMark | Encoding::Utf16Le | Encoding::Utf16Be => {
+                format!("\u{feff}{text}")
+            }
+        }
+    }
+
     /// Another text in the encoding and with the line endings of this one.
     pub(crate) fn encode(&self, text: &str) -> Vec<u8> {
         let text = match self.endings {

@@ -13,6 +13,8 @@ pub(super) struct Conversation {
     pub(super) entries: Vec<usize>,
     /// What the next entry follows.
     pub(super) leaf: Option<usize>,
+    /// What the newest conversation has after its end.
+    pub(super) dropped: Vec<usize>,
 }
 
 /// The conversation to the newest end of the tree.
@@ -26,6 +28,7 @@ pub(super) fn newest(index: &mut Index) -> Conversation {
     Conversation {
         entries: with_parallel_calls(index, &by_uuid, &path),
         leaf: Some(end),
+        dropped: Vec::new(),
     }
 }
 
@@ -34,9 +37,10 @@ pub(super) fn newest(index: &mut Index) -> Conversation {
 /// An entry of the newest conversation cuts that; any other is the end of its own branch.
 pub(super) fn up_to(index: &mut Index, uuid: &str) -> Option<Conversation> {
     let mut entries = newest(index).entries;
+    let mut dropped = Vec::new();
     let is_it = |at: &usize| index.nodes[*at].uuid == uuid && index.nodes[*at].is_spoken();
     if let Some(last) = entries.iter().rposition(is_it) {
-        entries.truncate(last + 1);
+        dropped = entries.split_off(last + 1);
     } else {
         let by_uuid = index.by_uuid();
         let end = *by_uuid.get(uuid)?;
@@ -47,7 +51,11 @@ pub(super) fn up_to(index: &mut Index, uuid: &str) -> Option<Conversation> {
         entries = path_to(index, &by_uuid, end);
     }
     let leaf = entries.last().copied();
-    Some(Conversation { entries, leaf })
+    Some(Conversation {
+        entries,
+        leaf,
+        dropped,
+    })
 }
 
 /// The entries from the root to `end`; stops where damaged parents begin to repeat.

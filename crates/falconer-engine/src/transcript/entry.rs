@@ -49,6 +49,7 @@ pub(crate) enum Loose {
     },
     LastPrompt(String),
     CustomTitle(String),
+    AgentName(String),
     AiTitle(String),
     Tag(String),
     ToolsUsed(Vec<String>),
@@ -265,6 +266,11 @@ impl Entry {
     /// The newest prompt, for lists of sessions; names the end of the conversation.
     pub(crate) fn last_prompt(prompt: &str) -> Self {
         Self::Loose(Loose::LastPrompt(one_line(prompt)))
+    }
+
+    /// The name that the session was started with.
+    pub(crate) fn agent_name(name: &str) -> Self {
+        Self::Loose(Loose::AgentName(name.trim().to_owned()))
     }
 
     /// A title that a person gave.

@@ -49,6 +49,9 @@ impl Loose {
             Self::CustomTitle(title) => {
                 json!({ "type": "custom-title", "customTitle": title, "sessionId": session })
             }
+            Self::AgentName(name) => {
+                json!({ "type": "agent-name", "agentName": name, "sessionId": session })
+            }
             Self::AiTitle(title) => {
                 json!({ "type": "ai-title", "aiTitle": title, "sessionId": session })
             }

@@ -40,6 +40,12 @@ pub(super) struct Node {
     pub(super) source: Option<String>,
     /// The compaction it is the boundary of.
     pub(super) kept: Option<Kept>,
+    /// A word of the engine in the user's place.
+    pub(super) is_note: bool,
+    /// All calls it answers have failed.
+    pub(super) is_failed_result: bool,
+    /// A prompt that joined a running turn.
+    pub(super) is_queued_prompt: bool,
 }
 
 /// What a compaction kept of the conversation before it.
@@ -162,6 +168,9 @@ impl Node {
             },
             source: text(entry, "sourceToolAssistantUUID"),
             kept: Kept::of(entry),
+            is_note: is_note(entry),
+            is_failed_result: is_failed_result(entry),
+            is_queued_prompt: entry["attachment"]["type"] == "queued_command",
         })
     }
 
@@ -172,6 +181,20 @@ impl Node {
     pub(super) fn is_result(&self) -> bool {
         !self.answers.is_empty()
     }
+}
+
+fn is_note(entry: &Value) -> bool {
+    let content = &entry["message"]["content"];
+    let said = content.as_str().or_else(|| content[0]["text"].as_str());
+    let is_cut = said.is_some_and(|text| text.starts_with("[Request interrupted by user"));
+    entry["isMeta"] == true || is_cut
+}
+
+fn is_failed_result(entry: &Value) -> bool {
+    let blocks = entry["message"]["content"].as_array();
+    let mut results = blocks.into_iter().flatten().peekable();
+    let is_failed = |block: &Value| block["type"] == "tool_result" && block["is_error"] == true;
+    results.peek().is_some() && results.all(is_failed)
 }
 
 impl Kept {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::conversation::{Conversation, newest, up_to};
 use super::cost::CostState;
+use super::dropped;
 use super::index::{Index, Kind};
 use super::lines::Span;
 use super::messages::{Messages, OpenCall};
@@ -44,14 +45,32 @@ pub(crate) fn load(path: &Path) -> io::Result<Loaded> {
     read(&file, index, &conversation)
 }
 
-/// Reads the conversation up to a message; `None` if there is no such message.
-pub(super) fn load_up_to(path: &Path, message: &MessageUuid) -> io::Result<Option<Loaded>> {
+/// What came of a cut.
+#[derive(Debug)]
+pub(super) enum Cut {
+    Made(Box<Loaded>),
+    NoSuchMessage,
+    /// It would drop more than it may.
+    Refused(String),
+}
+
+/// Reads the conversation up to a message. With `drops`, only that turn may be after it.
+pub(super) fn load_up_to(
+    path: &Path,
+    message: &MessageUuid,
+    drops: Option<&str>,
+) -> io::Result<Cut> {
     let file = File::open(path)?;
     let mut index = Index::of(&file)?;
-    match up_to(&mut index, message.as_str()) {
-        Some(conversation) => read(&file, index, &conversation).map(Some),
-        None => Ok(None),
+    let Some(conversation) = up_to(&mut index, message.as_str()) else {
+        return Ok(Cut::NoSuchMessage);
+    };
+    let checked = drops.map(|turn| dropped::check(&index, &conversation.dropped, turn));
+    if let Some(Err(why)) = checked {
+        return Ok(Cut::Refused(why));
     }
+    let loaded = read(&file, index, &conversation)?;
+    Ok(Cut::Made(Box::new(loaded)))
 }
 
 /// Whether a transcript has a conversation to go on with.

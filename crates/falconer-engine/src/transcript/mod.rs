@@ -7,6 +7,7 @@
 mod checkpoint;
 mod conversation;
 mod cost;
+mod dropped;
 mod entry;
 mod fields;
 mod fork;

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::entry::Entry;
 use super::fork::Copy;
-use super::load::{Loaded, has_conversation, load, load_up_to};
+use super::load::{Cut, Loaded, has_conversation, load, load_up_to};
 use super::place::{Place, is_uuid};
 use super::stamp::Stamp;
 use super::writer::Writer;
@@ -29,6 +29,8 @@ pub(crate) struct Request {
     pub(crate) fork: Fork,
     /// The last message that is still to count.
     pub(crate) resume_at: Option<MessageUuid>,
+    /// The only turn that may be after it.
+    pub(crate) drops_turn: Option<String>,
     pub(crate) persistence: Persistence,
     /// Whether entries are collected for [`Transcript::take_mirror`].
     pub(crate) mirrored: bool,
@@ -68,6 +70,8 @@ pub(crate) enum OpenError {
     SessionNotFound(SessionId),
     #[error("No message found with message.uuid of: {0}")]
     MessageNotFound(MessageUuid),
+    #[error("Resume rejected by --resume-drops-turn: {0}")]
+    DropsMore(String),
     #[error("Invalid session ID. Must be a valid UUID.")]
     InvalidId(SessionId),
     #[error("Session ID {0} is already in use.")]
@@ -89,6 +93,7 @@ impl OpenError {
         match self {
             Self::SessionNotFound(_)
             | Self::MessageNotFound(_)
+            | Self::DropsMore(_)
             | Self::Busy(_)
             | Self::Io { .. } => true,
             Self::InvalidId(_) | Self::IdInUse(_) | Self::IdWithoutFork => false,
@@ -287,8 +292,12 @@ fn read(request: &Request, source: &SessionId, path: &Path) -> Result<Loaded, Op
     let loaded = match &request.resume_at {
         None => load(path).map_err(failed_to_open(path))?,
         Some(at) => {
-            let loaded = load_up_to(path, at).map_err(failed_to_open(path))?;
-            loaded.ok_or_else(|| OpenError::MessageNotFound(at.clone()))?
+            let cut = load_up_to(path, at, request.drops_turn.as_deref());
+            match cut.map_err(failed_to_open(path))? {
+                Cut::Made(loaded) => *loaded,
+                Cut::NoSuchMessage => return Err(OpenError::MessageNotFound(at.clone())),
+                Cut::Refused(why) => return Err(OpenError::DropsMore(why)),
+            }
         }
     };
     match loaded.leaf {

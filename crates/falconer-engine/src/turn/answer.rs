@@ -76,7 +76,7 @@ fn read_allow(value: &Value) -> Option<HostDecision> {
     Some(HostDecision::Allow { input, updates })
 }
 
-/// Updates of kinds we do not know are left out; too many make the answer invalid.
+/// If one is of a kind we do not know none is made; too many make the answer invalid.
 fn read_updates(updates: &[Value]) -> Option<Vec<PermissionUpdate>> {
     let size = |update: &Value| {
         let list = |name: &str| {
@@ -90,11 +90,11 @@ fn read_updates(updates: &[Value]) -> Option<Vec<PermissionUpdate>> {
     if updates.iter().map(size).sum::<usize>() > MAX_UPDATES {
         return None;
     }
-    let known = updates.iter().filter_map(|update| {
+    let known = updates.iter().map(|update| {
         let update = falconer_protocol::from_value::<PermissionUpdate>(update.clone()).ok()?;
         (!matches!(update, PermissionUpdate::Unknown(_))).then_some(update)
     });
-    Some(known.collect())
+    Some(known.collect::<Option<_>>().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use falconer_protocol::hook::{HookEvent, HookPermissionDecision};
+use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
 use serde_json::{Value, json};
 
@@ -16,8 +17,9 @@ use crate::frame::lifecycle;
 use crate::frame::user::{Decision, ResultMeta};
 use crate::hook::{Fired, NoVerdict};
 use crate::session::core::Core;
-use crate::tool::{Call, Effect, Outcome, Tool};
+use crate::tool::{Attempt, Call, Effect, Outcome, Tool, place};
 use crate::turn::hooks::Base;
+use crate::workbench::Workbench;
 
 /// How often a running tool is reported.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -75,7 +77,15 @@ pub(crate) struct Done {
     pub(crate) denied: bool,
     /// Texts of hooks for the model.
     pub(crate) contexts: Vec<String>,
+    pub(crate) notices: Notices,
     pub(crate) fate: Fate,
+}
+
+/// What hooks have to say to the user: lines that go around the result.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    pub(crate) before: Vec<Value>,
+    pub(crate) after: Vec<Value>,
 }
 
 /// What a call means for the turn.
@@ -91,6 +101,18 @@ pub(crate) enum Fate {
 }
 
 impl Wanted {
+    /// The input as hosts and hooks see it: with the whole path of a file.
+    pub(crate) fn observed(&self, workbench: &Workbench) -> Object {
+        let mut input = self.input.clone();
+        if matches!(self.name.as_str(), "Read" | "Write" | "Edit")
+            && let Some(path) = input.get_mut("file_path")
+            && let Some(written) = path.as_str()
+        {
+            *path = json!(place::whole(written, workbench));
+        }
+        input
+    }
+
     /// Whether it may run beside others.
     pub(crate) fn company(&self) -> Company {
         match &self.tool {
@@ -113,6 +135,7 @@ impl Done {
             meta: ResultMeta::default(),
             denied: false,
             contexts: Vec::new(),
+            notices: Notices::default(),
             fate: Fate::GoOn,
         }
     }
@@ -157,23 +180,35 @@ pub(crate) async fn perform(context: Context, mut wanted: Wanted) -> Done {
     if let Err(text) = check(tool.as_ref(), &wanted) {
         return Done::misuse(wanted, &text);
     }
+    if wanted.name == "ExitPlanMode" && context.core.permission_mode() != PermissionMode::Plan {
+        let text = "Plan mode is not on, so there is nothing to leave. If a plan was approved \
+                    before, go on with the work.";
+        return Done::misuse(wanted, text);
+    }
     if let Err(text) = foresee(&context, tool.as_ref(), &wanted).await {
         return Done::misuse(wanted, &text);
     }
-    let hooked = match ask_pre_hooks(&context, tool.as_ref(), &mut wanted).await {
-        Ok(hooked) => hooked,
-        Err(refusal) => return refusal.into_done(wanted),
+    let (notices, hooked) = ask_pre_hooks(&context, tool.as_ref(), &mut wanted).await;
+    let mut done = match hooked {
+        Ok(hooked) => permitted(&context, tool.as_ref(), wanted, hooked).await,
+        Err(refusal) => refusal.into_done(wanted),
     };
+    done.notices.before = notices;
+    done
+}
+
+/// Takes a call to its result that hooks have let pass.
+async fn permitted(context: &Context, tool: &dyn Tool, mut wanted: Wanted, hooked: Hooked) -> Done {
     let fate = if hooked.stop {
         Fate::HookStopped
     } else {
         Fate::GoOn
     };
-    let permit = permit::decide(&context, tool.as_ref(), &wanted, hooked.decision).await;
+    let permit = permit::decide(context, tool, &wanted, hooked.decision).await;
     let mut done = match permit {
         Permit::Granted { input, decision } => {
             wanted.input = input.unwrap_or(wanted.input);
-            run(&context, tool.as_ref(), wanted, decision).await
+            run(context, tool, wanted, decision).await
         }
         Permit::Misused(text) => Done {
             meta: ResultMeta {
@@ -186,7 +221,7 @@ pub(crate) async fn perform(context: Context, mut wanted: Wanted) -> Done {
             },
             ..Done::misuse(wanted, &text)
         },
-        Permit::Denied { text, meta } => deny(&context, wanted, text, meta).await,
+        Permit::Denied { text, meta } => deny(context, wanted, text, meta).await,
         Permit::Interrupted { counted } => Done {
             denied: counted,
             ..Done::rejected(wanted, REJECTED)
@@ -291,16 +326,18 @@ async fn ask_pre_hooks(
     context: &Context,
     tool: &dyn Tool,
     wanted: &mut Wanted,
-) -> Result<Hooked, Refusal> {
+) -> (Vec<Value>, Result<Hooked, Refusal>) {
     let hooks = &context.core.hooks;
     if !hooks.has(&HookEvent::PreToolUse) {
-        return Ok(Hooked::default());
+        return (Vec::new(), Ok(Hooked::default()));
     }
     let base = Base::in_turn(&context.core, &context.prompt_id);
-    let input = base.pre_tool(&wanted.name, &wanted.input, &wanted.id);
+    let observed = wanted.observed(&context.core.workbench);
+    let input = base.pre_tool(&wanted.name, &observed, &wanted.id);
     let token = context.interrupt.token();
     let fired = hooks.fire(&input, Some(&wanted.name), token).await;
-    read_pre_hooks(fired, tool, wanted)
+    let notices = fired.notices(&format!("PreToolUse:{}", wanted.name));
+    (notices, read_pre_hooks(fired, tool, wanted))
 }
 
 fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<Hooked, Refusal> {
@@ -334,9 +371,12 @@ fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<
 
 async fn deny(context: &Context, wanted: Wanted, text: String, meta: ResultMeta) -> Done {
     let hooks = &context.core.hooks;
-    if hooks.has(&HookEvent::PermissionDenied) {
+    // Denials by rules and people are known to those who made them.
+    let is_auto = context.core.permission_mode() == PermissionMode::Auto;
+    if is_auto && hooks.has(&HookEvent::PermissionDenied) {
         let base = Base::in_turn(&context.core, &context.prompt_id);
-        let input = base.permission_denied(&wanted.name, &wanted.input, &wanted.id, text.clone());
+        let observed = wanted.observed(&context.core.workbench);
+        let input = base.permission_denied(&wanted.name, &observed, &wanted.id, text.clone());
         let token = context.interrupt.token();
         hooks.fire(&input, Some(&wanted.name), token).await;
     }
@@ -358,7 +398,7 @@ async fn run(context: &Context, tool: &dyn Tool, wanted: Wanted, decision: Decis
     };
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let mut done = Done::plain(wanted, outcome);
-    if !done.outcome.is_refusal() {
+    if done.outcome.attempt == Attempt::Made {
         done.meta.decision = Some(decision);
     }
     ask_post_hooks(context, &mut done, millis).await;
@@ -407,9 +447,8 @@ async fn ask_post_hooks(context: &Context, done: &mut Done, millis: u64) {
     if !hooks.has(&event) {
         return;
     }
-    let Wanted {
-        name, input, id, ..
-    } = &done.wanted;
+    let Wanted { name, id, .. } = &done.wanted;
+    let input = &done.wanted.observed(&context.core.workbench);
     let base = Base::in_turn(&context.core, &context.prompt_id);
     let input = if done.outcome.is_error {
         let error = text_of(&done.outcome.content);
@@ -428,6 +467,7 @@ fn take_post_hooks(done: &mut Done, event: &HookEvent, fired: Fired) {
     let name = &done.wanted.name;
     let context = |text: &String| format!("{event}:{name} hook additional context: {text}");
     done.contexts.extend(fired.contexts.iter().map(context));
+    done.notices.after = fired.notices(&format!("{event}:{name}"));
     if let Some(block) = fired.block {
         let text = format!(
             "{event}:{name} hook blocking error from {:?}: {}",

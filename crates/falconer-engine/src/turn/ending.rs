@@ -30,6 +30,7 @@ impl Turn {
             .hooks
             .fire(&input, None, self.interrupt.token())
             .await;
+        self.say_all(fired.notices("Stop")).await;
         if self.interrupt.is_pulled() {
             self.interrupt.acknowledge(&self.core.speaker).await;
             self.say_cut_short(false).await;
@@ -130,7 +131,8 @@ impl Turn {
         self.core.push_assistant(&heard.content());
         self.feed_back();
         let text = heard.text();
-        aborted(self.interrupt.cause(), "aborted_streaming", None, text)
+        let stop = self.tally.last_stop.clone();
+        aborted(self.interrupt.cause(), "aborted_streaming", stop, text)
     }
 
     pub(super) async fn api_failure(&mut self, failure: &ApiFailure) -> Ending {
@@ -144,9 +146,8 @@ impl Turn {
             beside.insert("request_id".to_owned(), json!(id));
         }
         let stop = SyntheticStop::error();
-        self.say_synthetic(&told.text, &stop, beside, told.class)
-            .await;
-        let mut ending = error_in_success(told.text, "stop_sequence").because(told.terminal_reason);
+        let text = self.say_failure(told.text, &stop, beside, told.class).await;
+        let mut ending = error_in_success(text, "stop_sequence").because(told.terminal_reason);
         ending.beside.extend(fields);
         ending
     }
@@ -167,7 +168,7 @@ impl Turn {
             json!({"cut": "output_limit"}),
         );
         let stop = SyntheticStop::error();
-        self.say_synthetic(&text, &stop, beside, class).await;
+        let text = self.say_failure(text, &stop, beside, class).await;
         error_in_success(text, "stop_sequence").with("api_error", json!(class))
     }
 
@@ -188,25 +189,42 @@ impl Turn {
             beside.insert("request_id".to_owned(), json!(id));
         }
         let stop = SyntheticStop::refusal(refusal.details);
-        self.say_synthetic(&text, &stop, beside, "invalid_request")
+        let text = self
+            .say_failure(text, &stop, beside, "invalid_request")
             .await;
         error_in_success(text, "refusal")
     }
 
-    /// Shows a text in the model's place; the model itself never sees it.
-    async fn say_synthetic(
+    /// Shows why there is no answer, in the model's place; the model itself never sees it. Gives
+    /// the text as it was shown.
+    async fn say_failure(
         &mut self,
-        text: &str,
+        text: String,
         stop: &SyntheticStop,
         beside: Map<String, Value>,
         class: &str,
-    ) {
-        let mut frame = assistant::synthetic(text, stop, beside);
+    ) -> String {
+        let text = self.displayed_text(&text).await.unwrap_or(text);
+        let mut frame = assistant::synthetic(&text, stop, beside);
         let prompts = self.first_marks();
         assistant::mark_prompts(&mut frame, &prompts);
         let message = frame["message"].clone();
         let line = self.core.speaker.say(frame).await;
         self.core.record.synthetic(&line, message, class);
+        self.tell_stop_failure(class, &text).await;
+        text
+    }
+
+    /// Hooks hear that the turn ends without an answer; it ends whatever they say.
+    async fn tell_stop_failure(&self, class: &str, text: &str) {
+        let hooks = &self.core.hooks;
+        if hooks.has(&HookEvent::StopFailure) {
+            let base = Base::in_turn(&self.core, &self.prompt_id);
+            let input = base.stop_failure(class, text);
+            hooks
+                .fire(&input, Some(class), self.interrupt.token())
+                .await;
+        }
     }
 
     /// The last lines of the turn.
@@ -250,7 +268,7 @@ impl Turn {
             model_usage: ledger.model_usage(),
             model_usage_since,
             result_index,
-            queued: 0,
+            queued: self.core.queue().waiting_people(),
             safety_stops: ledger.safety_stops,
             times: if ending.is_answered() {
                 self.tally.times(!self.prompts.is_empty())

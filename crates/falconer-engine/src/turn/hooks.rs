@@ -1,9 +1,12 @@
 //! What hooks are told at each point of a turn.
 
+use std::path::Path;
+
 use falconer_protocol::hook::{
-    Effort, HookInput, NotificationInput, PermissionDeniedInput, PermissionRequestInput,
-    PostToolUseFailureInput, PostToolUseInput, PreToolUseInput, SessionEndInput, SessionStartInput,
-    StopInput, UserPromptSubmitInput,
+    CwdChangedInput, Effort, HookInput, MessageDisplayInput, NotificationInput,
+    PermissionDeniedInput, PermissionRequestInput, PostToolBatchInput, PostToolUseFailureInput,
+    PostToolUseInput, PreToolUseInput, SessionEndInput, SessionStartInput, StopFailureInput,
+    StopInput, ToolBatchCall, UserPromptSubmitInput,
 };
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_protocol::{Object, SessionId, ToolUseId};
@@ -14,12 +17,12 @@ use crate::session::core::Core;
 /// What every hook is told.
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
-    session_id: SessionId,
-    transcript_path: String,
-    cwd: String,
-    prompt_id: Option<String>,
-    permission_mode: Option<PermissionMode>,
-    effort: Option<Effort>,
+    pub(crate) session_id: SessionId,
+    pub(crate) transcript_path: String,
+    pub(crate) cwd: String,
+    pub(crate) prompt_id: Option<String>,
+    pub(crate) permission_mode: Option<PermissionMode>,
+    pub(crate) effort: Option<Effort>,
 }
 
 /// Fills the common fields of an input.
@@ -180,6 +183,54 @@ impl Base {
                 last_assistant_message: Some(last_text),
                 background_tasks: Some(Vec::new()),
                 session_crons: Some(Vec::new()),
+            }
+        )
+    }
+
+    pub(crate) fn post_tool_batch(self, calls: Vec<ToolBatchCall>) -> HookInput {
+        input!(
+            self,
+            PostToolBatch,
+            PostToolBatchInput { tool_calls: calls }
+        )
+    }
+
+    pub(crate) fn stop_failure(self, class: &str, text: &str) -> HookInput {
+        let base = Self {
+            permission_mode: None,
+            ..self
+        };
+        input!(
+            base,
+            StopFailure,
+            StopFailureInput {
+                error: class.into(),
+                last_assistant_message: Some(text.to_owned()),
+            }
+        )
+    }
+
+    pub(crate) fn message_display(self, turn: &str, message: String, text: &str) -> HookInput {
+        input!(
+            self,
+            MessageDisplay,
+            MessageDisplayInput {
+                turn_id: turn.to_owned(),
+                message_id: message,
+                index: 0,
+                final_: true,
+                delta: text.to_owned(),
+            }
+        )
+    }
+
+    pub(crate) fn cwd_changed(self, old: &Path, new: &Path) -> HookInput {
+        input!(
+            self,
+            CwdChanged,
+            CwdChangedInput {
+                old_cwd: old.display().to_string(),
+                new_cwd: new.display().to_string(),
             }
         )
     }

@@ -30,7 +30,17 @@ pub(crate) struct Heard {
 #[derive(Debug, Clone)]
 pub(crate) struct Spoken {
     pub(crate) line: MessageUuid,
+    /// As the model said it.
     pub(crate) block: Value,
+    /// What was shown instead.
+    pub(crate) shown: Option<Value>,
+}
+
+impl Spoken {
+    /// The block as it was shown.
+    fn shown(&self) -> &Value {
+        self.shown.as_ref().unwrap_or(&self.block)
+    }
 }
 
 impl Heard {
@@ -56,8 +66,9 @@ impl Heard {
 
     /// All text, as the result shows it.
     pub(crate) fn text(&self) -> String {
-        let texts = self.blocks.iter().filter(|it| it.block["type"] == "text");
-        texts.filter_map(|it| it.block["text"].as_str()).collect()
+        let texts = self.blocks.iter().map(Spoken::shown);
+        let texts = texts.filter(|block| block["type"] == "text");
+        texts.filter_map(|block| block["text"].as_str()).collect()
     }
 }
 
@@ -215,13 +226,15 @@ impl Listening {
             tool,
             aborted: false,
         };
-        let frame = assistant::block(&self.head, &finished.block, &marks);
+        let shown = turn.displayed(&finished.block).await;
+        let words = shown.as_ref().unwrap_or(&finished.block);
+        let frame = assistant::block(&self.head, words, &marks);
         let line = turn.core.speaker.say(frame).await;
         turn.record_block(&line, &self.head, &finished.block, finished.index);
         turn.core.mirror().await;
         tools.take(&finished, &line);
         let block = finished.block;
-        self.heard.blocks.push(Spoken { line, block });
+        self.heard.blocks.push(Spoken { line, block, shown });
     }
 
     /// Passes an event on as it came.
@@ -337,7 +350,11 @@ impl Listening {
         let frame = assistant::block(&self.head, &block, &marks);
         let line = turn.core.speaker.say(frame).await;
         turn.record_block(&line, &self.head, &block, index);
-        self.heard.blocks.push(Spoken { line, block });
+        self.heard.blocks.push(Spoken {
+            line,
+            block,
+            shown: None,
+        });
     }
 
     async fn close_cut_stream(&mut self, turn: &Turn) {

@@ -18,11 +18,14 @@ pub(crate) mod schedule;
 pub(crate) mod tally;
 pub(crate) mod tools;
 
+mod batch;
+mod display;
 mod ending;
 mod opening;
 mod settle;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use falconer_protocol::MessageUuid;
 use serde_json::{Value, json};
@@ -39,7 +42,9 @@ use crate::frame::result::Ending;
 use crate::frame::{assistant, system, user};
 use crate::provider::ApiRequest;
 use crate::session::core::Core;
+use crate::session::models;
 use crate::session::queue::Prompt;
+use crate::session::switch::{self, LastAnswer, Switch};
 
 /// A turn while it runs.
 pub(crate) struct Turn {
@@ -47,6 +52,8 @@ pub(crate) struct Turn {
     pub(crate) interrupt: Interrupt,
     /// All entries of a turn have the same.
     prompt_id: String,
+    /// What hooks on what is shown know the turn by.
+    turn_id: String,
     /// What checkpoints of this turn belong to.
     prompt: MessageUuid,
     /// Prompts that carried a uuid, folded ones included.
@@ -67,6 +74,8 @@ pub(crate) struct Turn {
     feedback: Vec<Value>,
     /// Texts of hooks for the model.
     contexts: Vec<String>,
+    /// The same of hooks on a change of the model before this turn.
+    switch_contexts: Vec<String>,
 }
 
 /// What the calls of a batch mean for the turn.
@@ -76,6 +85,13 @@ pub(crate) struct Fates {
     pub(crate) hook_stopped: bool,
     /// The call that a hook put off.
     pub(crate) deferred: Option<Value>,
+}
+
+impl Fates {
+    /// Whether it is clear already that no request follows.
+    fn ends_the_turn(&self) -> bool {
+        self.interrupted || self.hook_stopped || self.deferred.is_some()
+    }
 }
 
 /// How a turn ended, for the exit code.
@@ -89,6 +105,7 @@ pub(crate) struct Finished {
 /// Runs a turn for these prompts, from its first line to its result.
 pub(crate) async fn run(core: Arc<Core>, prompts: Vec<Prompt>, interrupt: Interrupt) -> Finished {
     let mut turn = Turn::new(core, &prompts, interrupt);
+    turn.core.state().last_prompt_id = Some(turn.prompt_id.clone());
     let ending = match turn.open(&prompts).await {
         Ok(()) => turn.converse().await,
         Err(ending) => *ending,
@@ -103,6 +120,7 @@ impl Turn {
         Self {
             prompt: uuids.first().cloned().unwrap_or_else(fresh),
             prompt_id: uuid::Uuid::new_v4().to_string(),
+            turn_id: uuid::Uuid::new_v4().to_string(),
             prompts: uuids,
             folded: Vec::new(),
             marked: false,
@@ -114,6 +132,7 @@ impl Turn {
             fates: Fates::default(),
             feedback: Vec::new(),
             contexts: Vec::new(),
+            switch_contexts: Vec::new(),
             interrupt,
             core,
         }
@@ -158,7 +177,7 @@ impl Turn {
             visible: is_visible(heard),
             server_tool_open: server_tool_open(heard),
         };
-        let fallback_left = !self.fallbacks.is_empty();
+        let fallback_left = self.model_after_refusal(heard).is_some();
         let limits = self.core.options.limits;
         let max_turns = limits.max_turns.unwrap_or(0);
         let progress = self
@@ -187,6 +206,7 @@ impl Turn {
 
     async fn run_tools(&mut self, heard: &Heard, tools: &mut Tools) -> Option<Ending> {
         self.interrupt.tools_begin();
+        let cwd = self.core.workbench.cwd();
         while !tools.is_done() {
             tokio::select! {
                 biased;
@@ -196,6 +216,8 @@ impl Turn {
                 done = tools.next() => self.settle(done).await,
             }
         }
+        self.ask_batch_hooks(heard).await;
+        self.tell_cwd(&cwd).await;
         self.fates.interrupted |= self.interrupt.tools_end();
         let limits = self.core.options.limits;
         let progress = self
@@ -241,6 +263,11 @@ impl Turn {
         let model = model.unwrap_or(&self.model).to_owned();
         let tokens = self.core.ledger().book(&model, &heard.usage());
         self.tally.answered(tokens);
+        self.core.state().last_answer = Some(LastAnswer {
+            tokens: tokens.input + tokens.cache_read + tokens.cache_creation + tokens.output,
+            at: Instant::now(),
+        });
+        self.tally.last_stop = heard.stop_reason().map(str::to_owned);
         if heard.stop_reason() == Some("refusal") {
             self.core.ledger().safety_stops += 1;
         }
@@ -335,7 +362,7 @@ impl Turn {
     /// The request for the conversation as it is now.
     pub(crate) fn request(&self) -> ApiRequest {
         let parts = self.core.request_parts(&self.model);
-        request::build(parts, self.core.provider.capabilities())
+        request::build(parts, &self.core.provider.capabilities())
     }
 
     /// Takes the next model, if there is one.
@@ -349,13 +376,31 @@ impl Turn {
         true
     }
 
+    /// The model to ask after a refusal. `--fallback-model` is for models that are not there.
+    fn model_after_refusal(&self, heard: &Heard) -> Option<&'static str> {
+        let details = heard.message.get("stop_details")?;
+        models::after_refusal(&self.model, details.get("category")?.as_str()?)
+    }
+
+    /// Another model takes over, for the rest of the session. It does not see the refusal.
     async fn fall_back_from_refusal(&mut self, heard: &Heard) {
-        let Some(next) = self.fallbacks.pop_front() else {
+        let Some(next) = self.model_after_refusal(heard) else {
             return;
         };
-        let frame = self.refusal(heard).fallback(&self.model, &next);
+        self.core.take_back_answer(heard);
+        let switch = Switch {
+            from: std::mem::replace(&mut self.model, next.to_owned()),
+            to: next.to_owned(),
+            requested: None,
+            source: switch::Source::Refusal,
+        };
+        next.clone_into(&mut self.core.state().model);
+        self.core
+            .tell_switched(&switch, self.interrupt.token())
+            .await;
+        let retracted: Vec<MessageUuid> = heard.blocks.iter().map(|it| it.line.clone()).collect();
+        let frame = self.refusal(heard).fallback(&switch.from, next, &retracted);
         self.core.speaker.say(frame).await;
-        self.model = next;
     }
 
     fn refusal(&self, heard: &Heard) -> system::Refusal {

@@ -13,8 +13,12 @@ use crate::session::queue::{self, Handling, Prompt};
 
 /// What hooks made of a prompt.
 enum Submitted {
-    /// Texts for the model.
-    Passed(Vec<String>),
+    Passed {
+        /// Texts for the model.
+        contexts: Vec<String>,
+        /// Lines for the host.
+        notices: Vec<Value>,
+    },
     Blocked {
         text: String,
         outcome: Map<String, Value>,
@@ -34,14 +38,20 @@ impl Turn {
         self.core.servers_settled().await;
         self.core.say_init(&self.prompts).await;
         let contexts = match submitted {
-            Submitted::Passed(contexts) => contexts,
+            Submitted::Passed { contexts, notices } => {
+                self.say_all(notices).await;
+                contexts
+            }
             Submitted::Blocked { text, outcome } => {
                 let frame = system::prompt_blocked(&text, outcome);
                 self.core.speaker.say(frame).await;
                 return Err(Box::new(Ending::local(text)));
             }
         };
+        let notes = std::mem::take(&mut self.core.state().switch_notes);
+        self.say_all(notes.notices).await;
         self.replay(prompts).await;
+        self.switch_contexts = notes.contexts;
         self.add_prompt(&content, &contexts).await;
         if prompts.iter().all(|it| it.handling == Handling::Keep) {
             return Err(Box::new(Ending::local(String::new())));
@@ -51,7 +61,10 @@ impl Turn {
 
     async fn submit(&mut self, prompts: &[Prompt]) -> Submitted {
         if !self.core.hooks.has(&HookEvent::UserPromptSubmit) {
-            return Submitted::Passed(Vec::new());
+            return Submitted::Passed {
+                contexts: Vec::new(),
+                notices: Vec::new(),
+            };
         }
         let text = prompts.iter().map(said).collect::<Vec<_>>().join("\n");
         let base = Base::of(&self.core, Some(&self.prompt_id));
@@ -64,6 +77,13 @@ impl Turn {
         read_submission(fired, &text)
     }
 
+    /// Sends lines in their order.
+    pub(super) async fn say_all(&self, lines: Vec<Value>) {
+        for line in lines {
+            self.core.speaker.say(line).await;
+        }
+    }
+
     async fn replay(&mut self, prompts: &[Prompt]) {
         if !self.core.options.output.replay {
             return;
@@ -71,7 +91,10 @@ impl Turn {
         // The first one without a name is known by the one it has in the transcript, so that a
         // host can name it when it wants to go back.
         let mut spare = self.prompts.is_empty().then(|| self.prompt.clone());
-        for prompt in prompts.iter().filter(|it| it.origin.is_none()) {
+        for prompt in prompts
+            .iter()
+            .filter(|it| it.origin.is_none() || it.is_marked_human())
+        {
             let frame = user::replay(&prompt.content);
             match prompt.uuid.clone().or_else(|| spare.take()) {
                 Some(uuid) => self.core.speaker.say_as(frame, &uuid).await,
@@ -93,6 +116,8 @@ impl Turn {
         blocks.extend(blocks_of(content));
         let note = |event: &str, text: &String| format!("{event} hook additional context: {text}");
         let notes = started.iter().map(|it| note("SessionStart", it));
+        let switched = std::mem::take(&mut self.switch_contexts);
+        let notes = notes.chain(switched.iter().map(|it| note("PostModelSwitch", it)));
         let notes = notes.chain(contexts.iter().map(|it| note("UserPromptSubmit", it)));
         let notes: Vec<String> = notes.collect();
         if !notes.is_empty() {
@@ -168,6 +193,9 @@ fn read_submission(fired: Fired, prompt: &str) -> Submitted {
             format!("{prefix}\nthe hook gave no answer"),
             json!({"kind": "no_verdict", "prompt_kept": false, "no_verdict_kind": "cancelled"}),
         ),
-        None => Submitted::Passed(fired.contexts),
+        None => Submitted::Passed {
+            notices: fired.notices("UserPromptSubmit"),
+            contexts: fired.contexts,
+        },
     }
 }

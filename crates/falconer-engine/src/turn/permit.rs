@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use falconer_protocol::Object;
 use falconer_protocol::control::{CanUseTool, EngineRequest};
-use falconer_protocol::hook::HookEvent;
+use falconer_protocol::hook::{HookEvent, HookPermissionDecision};
 use falconer_protocol::mcp::McpServerProvenance;
 use falconer_protocol::permission::{DecisionReasonType, PermissionResult};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::frame::user::{Decision, ResultMeta};
 use crate::hook;
 use crate::permission::{Ask, Because, HookDecision, Question, RuleSource, Verdict};
 use crate::session::config::PermissionPrompt;
-use crate::tool::{Call, Target, Tool, plan_mode};
+use crate::tool::{Call, Target, Tool, place, plan_mode};
 
 /// After this long an open question is worth a notification.
 const UNATTENDED: Duration = Duration::from_secs(6);
@@ -51,7 +51,12 @@ pub(crate) async fn decide(
 ) -> Permit {
     let core = &context.core;
     let target = tool.target(&wanted.input, &core.workbench);
-    let is_hooked = hook.is_some();
+    // A hook that allowed the call is told of the denial by its result only, as the CLI does.
+    let telling = match hook.as_ref().map(|hook| &hook.decision) {
+        Some(HookPermissionDecision::Allow) => Telling::Quiet,
+        Some(HookPermissionDecision::Ask) => Telling::UnlessByRule,
+        _ => Telling::Aloud,
+    };
     let verdict = {
         let cwd = core.workbench.cwd();
         let question = Question {
@@ -78,19 +83,13 @@ pub(crate) async fn decide(
             reason_type,
             reason,
         } => {
-            let reason_type = reason_type.map(|it| it.as_str().to_owned());
-            // Told as a decision only where nothing else was said about the call before.
-            let is_told = !is_hooked;
-            refuse(
-                context,
-                wanted,
-                &target,
-                message,
-                reason_type,
-                &reason,
-                is_told,
-            )
-            .await
+            let denial = Denial {
+                text: message,
+                reason_type: reason_type.map(|it| it.as_str().to_owned()),
+                reason,
+                telling,
+            };
+            refuse(context, wanted, &target, denial).await
         }
         Verdict::Ask(ask) => ask_somebody(context, tool, wanted, &target, *ask).await,
     }
@@ -123,6 +122,10 @@ fn accepted(because: &Because) -> Decision {
             source: RuleSource::Session,
             ..
         } => ("user_temporary", Some("rule")),
+        Because::Rule {
+            source: RuleSource::User | RuleSource::Local,
+            ..
+        } => ("user_permanent", Some("rule")),
         Because::Rule { .. } => ("config", Some("rule")),
         Because::EveryPart(_) | Because::ReadOnlyCommand => ("config", Some("subcommandResults")),
         Because::Mode(_) | Because::ReadInside => ("config", Some("mode")),
@@ -135,27 +138,58 @@ fn accepted(because: &Because) -> Decision {
     }
 }
 
-/// A denial without a question. Where nobody could be asked, the host hears of it.
-async fn refuse(
-    context: &Context,
-    wanted: &Wanted,
-    target: &Target,
+/// A denial without a question.
+#[derive(Debug)]
+struct Denial {
     text: String,
     reason_type: Option<String>,
-    reason: &Because,
-    is_told: bool,
-) -> Permit {
+    reason: Because,
+    telling: Telling,
+}
+
+/// Whether the host hears of a denial by a line of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    Aloud,
+    /// A hook wanted somebody asked; a rule made that needless.
+    UnlessByRule,
+    Quiet,
+}
+
+impl Telling {
+    fn is_aloud(self, reason: &Because) -> bool {
+        match self {
+            Self::Aloud => true,
+            Self::UnlessByRule => {
+                !matches!(reason, Because::Rule { .. } | Because::PartForbidden { .. })
+            }
+            Self::Quiet => false,
+        }
+    }
+}
+
+/// Denies a call. Where nobody could be asked, the host hears of it.
+async fn refuse(context: &Context, wanted: &Wanted, target: &Target, denial: Denial) -> Permit {
+    let Denial {
+        text,
+        reason_type,
+        reason,
+        telling,
+    } = denial;
     let core = &context.core;
     let unwatched = core.options.permission_prompt == PermissionPrompt::Off;
     let by_rule = matches!(
         reason,
-        Because::Rule { .. } | Because::PartForbidden { .. } | Because::Mode(_)
+        Because::Rule { .. } | Because::PartForbidden { .. } | Because::Mode(_) | Because::Hook(_)
     );
     let (by_rule, reason_type) = match unwatched && !by_rule {
         true => (true, Some("asyncAgent".to_owned())),
         false => (by_rule, reason_type),
     };
-    let said = by_rule.then(|| reason.to_string());
+    let said = match &reason {
+        Because::Hook(Some(words)) => Some(words.clone()),
+        _ => by_rule.then(|| reason.to_string()),
+    };
     let frame = system::permission_denied(
         &wanted.name,
         &wanted.id,
@@ -163,9 +197,13 @@ async fn refuse(
         reason_type.as_deref().filter(|_| by_rule),
         said.as_deref(),
     );
-    // A hidden file is to the CLI an input that does not fit, not a decision worth telling.
-    let is_hidden = matches!((target, reason), (Target::Read(_), Because::Rule { .. }));
-    if is_told && !is_hidden {
+    // A file that a rule closes is to the CLI an input that does not fit, not a decision worth
+    // telling.
+    let is_hidden = matches!(
+        (target, &reason),
+        (Target::Read(_) | Target::Write(_), Because::Rule { .. })
+    );
+    if telling.is_aloud(&reason) && !is_hidden {
         core.speaker.say(frame).await;
     }
     let kind = if by_rule {
@@ -177,7 +215,10 @@ async fn refuse(
         non_execution: (!is_hidden).then_some(kind),
         decision: Some(Decision {
             accepted: false,
-            source: "config",
+            source: match reason.source() {
+                Some(RuleSource::User | RuleSource::Local) => "user_reject",
+                _ => "config",
+            },
             reason_type: reason_type.filter(|_| by_rule),
         }),
     };
@@ -251,7 +292,8 @@ async fn ask_request_hooks(
         return None;
     }
     let base = Base::in_turn(&context.core, &context.prompt_id);
-    let input = base.permission_request(&wanted.name, &wanted.input, ask.suggestions.clone());
+    let observed = wanted.observed(&context.core.workbench);
+    let input = base.permission_request(&wanted.name, &observed, ask.suggestions.clone());
     let token = context.interrupt.token();
     let fired = hooks.fire_about(&input, Some(&wanted.name), Some(&wanted.id), token);
     fired.await.permission_request
@@ -297,12 +339,12 @@ fn question(
     ask: &Ask,
 ) -> CanUseTool {
     let origin = tool.origin();
-    let title = origin
-        .as_ref()
-        .map_or(&wanted.name, |origin| &origin.title)
-        .clone();
-    let mut input = wanted.input.clone();
+    let title = match &origin {
+        Some(origin) => crate::mcp::readable(&origin.own_name),
+        None => wanted.name.clone(),
+    };
     let workbench = &context.core.workbench;
+    let mut input = wanted.observed(workbench);
     if wanted.name == "ExitPlanMode"
         && let Some(plan) = plan_mode::plan(workbench)
     {
@@ -310,6 +352,8 @@ fn question(
         input.insert("planFilePath".to_owned(), json!(workbench.plan_file));
     }
     let by_hook = ask.reason_type == Some(DecisionReasonType::Hook);
+    let by_rule = ask.because.source();
+    let is_protected = ask.reason_type == Some(DecisionReasonType::SafetyCheck);
     CanUseTool {
         tool_name: wanted.name.clone(),
         display_name: Some(title),
@@ -321,7 +365,8 @@ fn question(
         input: Value::Object(input),
         tool_use_id: Some(wanted.id.clone()),
         description: description(context, wanted, target),
-        permission_suggestions: (!ask.suggestions.is_empty()).then(|| ask.suggestions.clone()),
+        permission_suggestions: (!ask.suggestions.is_empty() || is_protected)
+            .then(|| ask.suggestions.clone()),
         blocked_path: ask.blocked_path.clone(),
         decision_reason: ask.reason.clone(),
         decision_reason_type: ask.reason_type.clone(),
@@ -329,7 +374,12 @@ fn question(
         // The CLI says so of the host's own hooks, too.
         decision_reason_hook_source: by_hook.then(|| "settings".to_owned()),
         requires_user_interaction: ask.requires_user.then_some(true),
-        server_policy_ask_only: asks_by_default(target, ask).then_some(true),
+        decision_reason_rule_source: by_rule.map(|source| source.wire_name().to_owned()),
+        server_policy_ask_only: match by_rule {
+            Some(_) => Some(false),
+            None => asks_by_default(target, ask).then_some(true),
+        },
+        classifier_approvable: is_protected.then_some(true),
         ..CanUseTool::default()
     }
 }
@@ -345,8 +395,16 @@ fn description(context: &Context, wanted: &Wanted, target: &Target) -> Option<St
     match target {
         Target::Read(path) | Target::Write(path) => {
             let cwd = context.core.workbench.cwd();
-            let short = path.strip_prefix(&cwd).unwrap_or(path);
-            Some(short.display().to_string())
+            let path = &place::tidy(path);
+            if let Ok(short) = path.strip_prefix(&cwd) {
+                return Some(short.display().to_string());
+            }
+            let home = context.core.workbench.environment.text("HOME");
+            let home = home.as_deref().filter(|home| home.starts_with('/'));
+            Some(match home.and_then(|home| path.strip_prefix(home).ok()) {
+                Some(short) => format!("~/{}", short.display()),
+                None => path.display().to_string(),
+            })
         }
         Target::Command { command, .. } => {
             let said = wanted.input.get("description").and_then(Value::as_str);
@@ -364,7 +422,7 @@ async fn ask_mcp_tool(context: &Context, wanted: &Wanted, name: &str) -> HostDec
     };
     let input = json!({
         "tool_name": wanted.name,
-        "input": wanted.input,
+        "input": wanted.observed(&context.core.workbench),
         "tool_use_id": wanted.id,
     });
     let call = Call {

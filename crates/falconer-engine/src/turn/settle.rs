@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Turn;
 use super::call::{Done, Fate, text_of};
 use crate::frame::user;
+use crate::session::ledger::Lines;
 use crate::tool::Effect;
 
 /// The tool whose value ends a turn that owes one.
@@ -12,13 +13,19 @@ const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
 impl Turn {
     /// Takes a call that has ended.
-    pub(crate) async fn settle(&mut self, done: Done) {
+    pub(crate) async fn settle(&mut self, mut done: Done) {
+        if let Some(output) = done.outcome.output.as_ref() {
+            self.core.ledger().book_lines(Lines::read(output));
+        }
         self.take_effects(&done).await;
         self.take_fate(&done);
         let block = result_block(&done);
+        let notices = std::mem::take(&mut done.notices);
+        self.say_all(notices.before).await;
         if done.fate != Fate::Deferred {
             self.show_result(&done, &block).await;
         }
+        self.say_all(notices.after).await;
         self.feedback.push(block);
         self.contexts.extend(done.contexts);
     }
@@ -37,7 +44,7 @@ impl Turn {
             self.tally.denials.push(json!({
                 "tool_name": done.wanted.name,
                 "tool_use_id": id,
-                "tool_input": done.wanted.input,
+                "tool_input": done.wanted.observed(&self.core.workbench),
             }));
         }
     }

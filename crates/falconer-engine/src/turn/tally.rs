@@ -24,6 +24,8 @@ pub(crate) struct Tally {
     pub(crate) structured_failures: u32,
     pub(crate) last_structured_error: String,
     pub(crate) denials: Vec<Value>,
+    /// Why the last answer that was complete ended.
+    pub(crate) last_stop: Option<String>,
     first_request: Option<(Instant, u64)>,
     first_stream: Option<Instant>,
     first_content: Option<Instant>,
@@ -48,6 +50,7 @@ impl Tally {
             structured_failures: 0,
             last_structured_error: String::new(),
             denials: Vec::new(),
+            last_stop: None,
             first_request: None,
             first_stream: None,
             first_content: None,

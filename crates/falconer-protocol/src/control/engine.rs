@@ -43,6 +43,8 @@ wire_struct! {
         pub blocked_path ? String,
         pub decision_reason ? String,
         pub decision_reason_type ? DecisionReasonType,
+        /// Where the rule is written that asks.
+        pub decision_reason_rule_source ? String,
         pub decision_reason_hook_event ? String,
         pub decision_reason_hook_source ? String,
         pub mcp_server ? McpServerProvenance,

@@ -1,9 +1,9 @@
 //! Lines on stdin that are not what they should be.
 
-use falconer_testkit::scenario::{Scenario, text};
+use falconer_testkit::scenario::{Scenario, any, text};
 use serde_json::json;
 
-use super::Case;
+use super::{Case, all_same};
 
 /// A line between the hello and a prompt.
 fn line(line: &str) -> Case {
@@ -125,6 +125,68 @@ fn pictures() {
         .args(["--replay-user-messages"])
         .hello(json!({}))
         .send(&json!({"type": "user", "message": {"role": "user", "content": content}}))
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn contents_that_are_not_text() {
+    all_same([
+        json!(""),
+        json!([]),
+        json!(null),
+        json!(7),
+            json!(true),
+            json!({"type": "text", "text": "hi"}),
+        json!([{"type": "text", "text": ""}]),
+        json!([{"type": "surprise", "x": 1}, {"type": "text", "text": "hi"}]),
+        json!([{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "broken"}}]),
+    ].map(|content| {
+        Case::bidi(|_| Scenario::new().turn(text("Hello.")))
+            .hello(json!({}))
+            .send(&json!({"type": "user", "message": {"role": "user", "content": content}}))
+            .eof()
+    }));
+}
+
+#[test]
+fn lines_that_are_passed_over() {
+    Case::bidi(|_| Scenario::new().turn(text("Hello.")))
+        .hello(json!({}))
+        .raw("[]")
+        .raw("\"text\"")
+        .raw("   ")
+        .raw(r#"{"type":"system","subtype":"init"}"#)
+        .raw(r#"{"type":"assistant","message":{"role":"assistant","content":[]}}"#)
+        .raw(r#"{"type":"control_response"}"#)
+        .raw(r#"{"type":"control_request","request_id":7,"request":{"subtype":"get_binary_version"}}"#)
+        .raw(r#"{"type":"control_request","request_id":"a","request":{}}"#)
+        .raw(r#"{"type":"control_request","request_id":"b","request":{"subtype":7}}"#)
+        .say("hi")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn null_is_no_line() {
+    line("null").same();
+}
+
+#[test]
+fn a_request_that_is_no_object() {
+    line(r#"{"type":"control_request","request_id":"x","request":"text"}"#).same();
+}
+
+#[test]
+fn a_line_with_odd_characters() {
+    let odd = r#"{"type":"user","message":{"role":"user","content":"\ud800 \u2028 \u0000"}}"#;
+    Case::bidi(|_| Scenario::new().on(any()).always().reply(text("Hello.")))
+        .hello(json!({}))
+        .raw(odd)
+        .until("result")
+        .say("hi")
         .until("result")
         .eof()
         .same();

@@ -10,16 +10,30 @@ use super::{normal, stage};
 
 /// A scenario that two engines go through.
 pub(super) struct Case {
+    /// `<project>`, `<home>`, `<python>` and `<answer>`, the id of the first message of the model
+    /// in the run before, are replaced.
     pub(super) args: Vec<String>,
     pub(super) env: Vec<(String, String)>,
-    pub(super) files: Vec<(String, String)>,
+    pub(super) files: Vec<(String, Vec<u8>)>,
     pub(super) scenario: Box<dyn Fn(&Path) -> Scenario + Send + Sync>,
     pub(super) steps: Vec<Step>,
     pub(super) answers: Vec<(String, Answer)>,
     /// What is done before, in the same place; only what comes out of this case is compared.
     pub(super) before: Option<Box<Case>>,
+    /// Files that are compared after the run.
+    pub(super) left: Vec<String>,
+    results: Results,
     /// Where this case alone is meant to differ.
     meant: Vec<Meant>,
+}
+
+/// What the model is told by tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Results {
+    /// Words of the engine.
+    Words,
+    /// Data, which must be the same.
+    Data,
 }
 
 /// A difference that is meant, with what is expected instead of equality.
@@ -31,12 +45,15 @@ enum Meant {
     Requests(usize, usize),
     /// A frame of this kind that only the official engine sends.
     Unsaid(&'static str),
+    /// Both have something at this place of a frame of this kind.
+    Apart(&'static str, &'static str),
 }
 
 /// What the host does next.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    /// Sends a line. `<project>` in it stands for the directory of the run.
+    /// Sends a line. `<project>` in it stands for the directory of the run, `<task>` for the id
+    /// of the last task that was started.
     Send(String),
     /// Waits for so many frames of a kind, counted from the start.
     Until(String, usize),
@@ -98,6 +115,8 @@ impl Case {
             steps: Vec::new(),
             answers: Vec::new(),
             before: None,
+            left: Vec::new(),
+            results: Results::Words,
             meant: Vec::new(),
         }
     }
@@ -112,8 +131,22 @@ impl Case {
         self
     }
 
-    pub(super) fn file(mut self, name: &str, content: &str) -> Self {
-        self.files.push((name.to_owned(), content.to_owned()));
+    /// A file of the project, or of the home if it begins with `~/`.
+    pub(super) fn file(mut self, name: &str, content: impl AsRef<[u8]>) -> Self {
+        self.files
+            .push((name.to_owned(), content.as_ref().to_owned()));
+        self
+    }
+
+    /// A file that must be the same after the run, or missing.
+    pub(super) fn leaves(mut self, name: &str) -> Self {
+        self.left.push(name.to_owned());
+        self
+    }
+
+    /// What the tools tell the model must be the same, too.
+    pub(super) fn with_results(mut self) -> Self {
+        self.results = Results::Data;
         self
     }
 
@@ -257,6 +290,12 @@ impl Case {
         self
     }
 
+    /// Both say something at a place, given as a JSON pointer, but not the same.
+    pub(super) fn apart(mut self, kind: &'static str, place: &'static str) -> Self {
+        self.meant.push(Meant::Apart(kind, place));
+        self
+    }
+
     /// How often the model is asked, if not equally often.
     pub(super) fn requests_differ(mut self, official: usize, ours: usize) -> Self {
         self.meant.push(Meant::Requests(official, ours));
@@ -283,6 +322,13 @@ impl Case {
                         .frames
                         .remove(said.expect("the official engine says it"));
                 }
+                Meant::Apart(kind, place) => {
+                    let (said, ours) = (take(official, kind, place), take(ours, kind, place));
+                    assert!(
+                        said.is_some() && ours.is_some(),
+                        "{place}: {said:?}, {ours:?}"
+                    );
+                }
                 Meant::Requests(expected, found) => {
                     let asked = (official.requests, ours.requests);
                     assert_eq!(asked, (*expected, *found), "requests");
@@ -295,6 +341,12 @@ impl Case {
     /// Runs both engines and compares.
     #[track_caller]
     pub(super) fn same(&self) {
+        if let Err(differences) = self.compare() {
+            panic!("{differences}");
+        }
+    }
+
+    fn compare(&self) -> Result<(), String> {
         let (official, ours) = std::thread::scope(|scope| {
             let official = scope.spawn(|| stage::run(self, stage::Engine::Official));
             let ours = stage::run(self, stage::Engine::Ours);
@@ -303,16 +355,26 @@ impl Case {
         let mut official: Trace = official.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut ours = ours;
         self.set_apart(&mut official, &mut ours);
-        let (expected, found) = (normal::lines(&official), normal::lines(&ours));
+        let lines = |trace: &Trace| normal::lines(trace, self.results);
+        let (expected, found) = (lines(&official), lines(&ours));
         if expected != found {
             let differences = normal::describe(&expected, &found);
-            panic!(
+            return Err(format!(
                 "the engines differ (- official, + ours):\n{differences}\n\
-                 official stderr: {}\nour stderr: {}",
-                official.stderr, ours.stderr
-            );
+                 arguments: {:?} {:?}\nofficial stderr: {}\nour stderr: {}",
+                self.args, self.env, official.stderr, ours.stderr
+            ));
         }
+        Ok(())
     }
+}
+
+/// Compares several cases, and tells of all that differ.
+#[track_caller]
+pub(super) fn all_same(cases: impl IntoIterator<Item = Case>) {
+    let failures = cases.into_iter().filter_map(|case| case.compare().err());
+    let failures: Vec<String> = failures.collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n---\n"));
 }
 
 /// Replaces a value in the last frame of a kind, and gives it.

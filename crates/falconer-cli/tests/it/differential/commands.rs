@@ -3,7 +3,7 @@
 use falconer_testkit::scenario::{Scenario, text};
 use serde_json::json;
 
-use super::Case;
+use super::{Case, all_same};
 
 /// A command after a turn, and a turn after it.
 fn command(command: &str) -> Case {
@@ -57,4 +57,38 @@ fn a_command_with_a_name_is_replayed() {
         .until("result")
         .eof()
         .same();
+}
+
+#[test]
+fn what_fills_the_context() {
+    command("/context").same();
+}
+
+#[test]
+fn there_is_nothing_to_clear() {
+    Case::bidi(|_| Scenario::new().turn(text("one")))
+        .hello(json!({}))
+        .say("/clear")
+        .until("result")
+        .say("first")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn commands_on_the_command_line() {
+    let prompts = ["/cost", "/context", "/nothing", "/", "/help", "/model"];
+    all_same(
+        prompts.map(|prompt| Case::one_shot(prompt, &[], |_| Scenario::new().turn(text("one")))),
+    );
+}
+
+#[test]
+fn commands_as_json_and_text() {
+    all_same(["json", "text"].map(|format| {
+        Case::bare(|_| Scenario::new())
+            .args(["-p", &format!("--output-format={format}"), "--", "/help"])
+            .eof()
+    }));
 }

@@ -47,6 +47,9 @@ use What::{Field, Frame, Spoken, Text, Value};
 const LISTS: &str = "the lists of tools, commands, agents, skills and styles are our own";
 const TEXTS: &str = "what the engine says in its own name is in our own words";
 const DESKTOP: &str = "remote control, editor and messaging features of the desktop are not there";
+const CONTEXT: &str = "prompt and tools are our own, so what fills the context is, too";
+const COMPACTION: &str = "compaction and skills come with a later release";
+const MIRROR: &str = "beside the conversation, a transcript holds entries of our own";
 const MEMORY: &str = "memory and output styles come with a later release";
 const THINKING: &str = "thinking is not asked for in the form that needs a private beta";
 
@@ -69,6 +72,12 @@ pub(super) const INTENDED: &[Difference] = &[
     differ("control_response", "response.response.models", Value, LISTS),
     differ(
         "control_response",
+        "response.response.plugins",
+        Value,
+        LISTS,
+    ),
+    differ(
+        "control_response",
         "response.response.available_output_styles",
         Value,
         LISTS,
@@ -82,6 +91,15 @@ pub(super) const INTENDED: &[Difference] = &[
     differ("user", "message.content.*.content", Value, TEXTS),
     differ("user", "message.content.*.text", Value, TEXTS),
     differ("user", "tool_use_result", Text, TEXTS),
+    differ("user", "tool_use_result.message", Value, TEXTS),
+    differ("user", "tool_use_result.error", Value, TEXTS),
+    differ("user", "tool_use_result.content.*.text", Value, TEXTS),
+    differ(
+        "user",
+        "tool_use_result.returnCodeInterpretation",
+        Value,
+        TEXTS,
+    ),
     differ("assistant", "message.content.*.text", Spoken, TEXTS),
     differ("assistant", "local_command_source", Spoken, TEXTS),
     differ("result", "result", Spoken, TEXTS),
@@ -99,7 +117,44 @@ pub(super) const INTENDED: &[Difference] = &[
         Field,
         TEXTS,
     ),
+    differ(
+        "control_request/hook_callback",
+        "request.input.error",
+        Value,
+        TEXTS,
+    ),
     differ("control_response", "response.error", Value, TEXTS),
+    differ("control_response", "response.response.text", Value, TEXTS),
+    differ(
+        "control_response",
+        "response.response.errors.*",
+        Value,
+        TEXTS,
+    ),
+    differ(
+        "control_response",
+        "response.response.events.*.summary",
+        Value,
+        TEXTS,
+    ),
+    differ(
+        "control_response",
+        "response.response.eventCatalog.*.summary",
+        Value,
+        TEXTS,
+    ),
+    differ(
+        "control_response",
+        "response.response.hooks.*.sourceLabel",
+        Value,
+        TEXTS,
+    ),
+    differ(
+        "control_response",
+        "response.response.sections",
+        Value,
+        TEXTS,
+    ),
     differ(
         "control_response",
         "response.response.mcpServers.*.error",
@@ -143,6 +198,71 @@ pub(super) const INTENDED: &[Difference] = &[
         Field,
         DESKTOP,
     ),
+    differ("assistant", "context_usage.categories", Value, CONTEXT),
+    differ("assistant", "context_usage.skills", Value, CONTEXT),
+    differ("assistant", "context_usage.percentage", Value, CONTEXT),
+    differ("assistant", "context_usage.total_tokens", Value, CONTEXT),
+    differ(
+        "control_response",
+        "response.response.categories",
+        Value,
+        CONTEXT,
+    ),
+    differ(
+        "control_response",
+        "response.response.gridRows",
+        Value,
+        CONTEXT,
+    ),
+    differ(
+        "control_response",
+        "response.response.totalTokens",
+        Value,
+        CONTEXT,
+    ),
+    differ(
+        "control_response",
+        "response.response.percentage",
+        Value,
+        CONTEXT,
+    ),
+    differ(
+        "control_response",
+        "response.response.messageBreakdown",
+        Value,
+        CONTEXT,
+    ),
+    differ(
+        "control_response",
+        "response.response.autoCompactThreshold",
+        Field,
+        COMPACTION,
+    ),
+    differ(
+        "control_response",
+        "response.response.autocompactSource",
+        Field,
+        COMPACTION,
+    ),
+    differ(
+        "control_response",
+        "response.response.isAutoCompactEnabled",
+        Value,
+        COMPACTION,
+    ),
+    differ(
+        "control_response",
+        "response.response.slashCommands",
+        Field,
+        COMPACTION,
+    ),
+    differ(
+        "control_response",
+        "response.response.skills",
+        Field,
+        COMPACTION,
+    ),
+    differ("transcript_mirror", "", Frame, MIRROR),
     differ("system/init", "memory_paths", Field, MEMORY),
     differ(
         "control_response",

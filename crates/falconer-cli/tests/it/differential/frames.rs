@@ -13,6 +13,8 @@ pub(super) struct Trace {
     pub(super) stderr: String,
     /// How often the model was asked.
     pub(super) requests: usize,
+    /// Files that are compared: their name and what is in them.
+    pub(super) left: Vec<(String, Option<String>)>,
     /// The directory of the run, and the home.
     pub(super) places: Vec<(String, &'static str)>,
 }

@@ -1,11 +1,13 @@
 //! Makes two runs comparable: what must differ is replaced by what it stands for.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
+use super::case::Results;
 use super::differences::{Difference, INTENDED, What};
 use super::frames::{Trace, kind};
 
@@ -43,11 +45,14 @@ static UUID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").unwrap()
 });
 
+/// New cells of notebooks have invented names.
+static CELL: LazyLock<Regex> = LazyLock::new(|| Regex::new("\\b[0-9a-f]{8}\\b").unwrap());
+
 /// Plans have invented names.
 static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("/plans/[a-z-]+\\.md").unwrap());
 
 /// The run as lines: one per field, so that a difference shows where it is.
-pub(super) fn lines(trace: &Trace) -> Vec<String> {
+pub(super) fn lines(trace: &Trace, results: Results) -> Vec<String> {
     let mut lines = Vec::new();
     for frame in &trace.frames {
         let kind = kind(frame);
@@ -59,6 +64,7 @@ pub(super) fn lines(trace: &Trace) -> Vec<String> {
         let kind = Kind {
             name: kind,
             is_spoken: is_spoken(&frame),
+            results,
         };
         blank(&mut frame, &kind, &mut Vec::new());
         write(&frame, &mut String::new(), trace, &mut lines);
@@ -69,9 +75,34 @@ pub(super) fn lines(trace: &Trace) -> Vec<String> {
             .iter()
             .map(|line| format!("text: {}", tidy(line, trace))),
     );
+    for (name, content) in &trace.left {
+        let content = content
+            .as_deref()
+            .map(|content| tidy(&sorted(content), trace));
+        lines.push(format!("file {name}: {content:?}"));
+    }
     lines.push(format!("exit: {}", trace.exit));
     lines.push(format!("requests: {}", trace.requests));
     lines
+}
+
+/// The order of keys in a file does not matter.
+fn sorted(content: &str) -> String {
+    let value = serde_json::from_str::<Value>(content);
+    let object = value.ok().filter(Value::is_object);
+    object.map_or_else(|| content.to_owned(), |it| format!("{:#}", in_order(it)))
+}
+
+fn in_order(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, it)| (name, in_order(it)));
+            let fields: BTreeMap<String, Value> = fields.collect();
+            Value::Object(fields.into_iter().collect())
+        }
+        Value::Array(items) => items.into_iter().map(in_order).collect(),
+        other => other,
+    }
 }
 
 /// What is known of the frame a field is in.
@@ -79,6 +110,7 @@ struct Kind {
     name: String,
     /// The engine speaks in its own name.
     is_spoken: bool,
+    results: Results,
 }
 
 fn is_spoken(frame: &Value) -> bool {
@@ -135,11 +167,19 @@ fn blank_one(value: &mut Value, kind: &Kind, path: &mut Vec<String>) {
 }
 
 fn listed(kind: &Kind, path: &[String], what: What) -> bool {
+    if kind.results == Results::Data && is_result(kind, path) {
+        return false;
+    }
     INTENDED.iter().any(|difference| {
         difference.what == what
             && (difference.frame == "*" || difference.frame == kind.name)
             && fits(difference.path, path)
     })
+}
+
+/// What a tool told the model.
+fn is_result(kind: &Kind, path: &[String]) -> bool {
+    kind.name == "user" && fits("message.content.*.content", path)
 }
 
 fn fits(pattern: &str, path: &[String]) -> bool {
@@ -200,7 +240,8 @@ fn tidy(text: &str, trace: &Trace) -> String {
         text = text.replace(place, name);
     }
     let text = PLAN.replace_all(&text, "/plans/<name>.md");
-    UUID.replace_all(&text, "<uuid>").into_owned()
+    let text = UUID.replace_all(&text, "<uuid>");
+    CELL.replace_all(&text, "<cell>").into_owned()
 }
 
 /// Only what differs, with the frame it belongs to.

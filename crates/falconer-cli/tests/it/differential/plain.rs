@@ -1,9 +1,9 @@
 //! A prompt and an answer, in every form.
 
 use falconer_testkit::scenario::{Scenario, text, thinking, tool_use};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::Case;
+use super::{Case, all_same};
 
 fn hello() -> Case {
     Case::bidi(|_| Scenario::new().turn(text("Hello.")))
@@ -156,4 +156,71 @@ fn text_output_is_the_answer() {
         .args(["-p", "--", "hi"])
         .eof()
         .same();
+}
+
+#[test]
+fn json_output_of_a_whole_run() {
+    Case::bare(|_| {
+        Scenario::new()
+            .turn(tool_use(
+                "Bash",
+                json!({"command": "echo hi", "description": "greet"}),
+            ))
+            .turn(text("done"))
+    })
+    .args(["-p", "--output-format=json", "--verbose", "--", "hi"])
+    .eof()
+    .same();
+}
+
+#[test]
+fn a_failure_as_json_and_text() {
+    all_same(["json", "text"].map(|format| {
+        Case::bare(|_| {
+            Scenario::new()
+                .on(falconer_testkit::scenario::any())
+                .always()
+                .reply(falconer_testkit::scenario::status(403))
+        })
+        .args(["-p", &format!("--output-format={format}"), "--", "hi"])
+        .eof()
+    }));
+}
+
+#[test]
+fn a_prompt_comes_through_the_pipe() {
+    all_same([vec!["-p"], vec!["-p", "--", "first"]].map(|arguments| {
+        Case::bare(|_| Scenario::new().turn(text("Hello.")))
+            .args(["--output-format=stream-json", "--verbose"])
+            .args(arguments)
+            .tail("words from a pipe")
+    }));
+}
+
+#[test]
+fn what_is_written_is_mirrored() {
+    let case = Case::bidi(|_| {
+        Scenario::new()
+            .turn(tool_use(
+                "Bash",
+                json!({"command": "echo hi", "description": "greet"}),
+            ))
+            .turn(text("done"))
+    })
+    .args(["--session-mirror"])
+    .hello(json!({}))
+    .say("go")
+    .until("result")
+    .eof();
+    case.same();
+    let mirrored = case.only_ours().frames.into_iter();
+    let mirrored = mirrored.filter(|it| it["type"] == "transcript_mirror");
+    let entries: Vec<Value> = mirrored
+        .flat_map(|it| it["entries"].as_array().cloned().unwrap_or_default())
+        .collect();
+    let spoken = entries.iter().filter_map(|it| it["type"].as_str());
+    let spoken: Vec<&str> = spoken
+        .filter(|it| ["user", "assistant"].contains(it))
+        .collect();
+    assert_eq!(spoken, ["user", "assistant", "user", "assistant"]);
 }

@@ -3,7 +3,7 @@
 use falconer_testkit::scenario::{Scenario, text};
 use serde_json::json;
 
-use super::Case;
+use super::{Case, all_same};
 
 const ID: &str = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 
@@ -95,5 +95,78 @@ fn a_conversation_is_cleared() {
         .say("second")
         .until("result")
         .eof()
+        .same();
+}
+
+fn three(_: &std::path::Path) -> Scenario {
+    let scenario = Scenario::new().turn(text("one")).turn(text("two"));
+    scenario.turn(text("three"))
+}
+
+/// Two turns, then the session is resumed after the first.
+fn cut(args: &[&str]) -> Case {
+    let before = Case::bidi(three)
+        .args([format!("--session-id={ID}").as_str()])
+        .hello(json!({}))
+        .say("first")
+        .until("result")
+        .say("second")
+        .until("result")
+        .eof();
+    Case::one_shot("third", args, three).after(before)
+}
+
+#[test]
+fn a_session_is_resumed_at_a_place() {
+    cut(&[&format!("--resume={ID}"), "--resume-session-at=<answer>"]).same();
+}
+
+#[test]
+fn a_session_is_forked_at_a_place() {
+    cut(&[
+        &format!("--resume={ID}"),
+        "--fork-session",
+        "--resume-session-at=<answer>",
+    ])
+    .same();
+}
+
+#[test]
+fn flags_that_need_each_other() {
+    all_same(
+        [
+            vec!["--fork-session"],
+            vec!["--resume-session-at=bbbbbbbb-aaaa-4aaa-8aaa-aaaaaaaaaaaa"],
+            vec!["--continue", "--fork-session"],
+            vec!["--resume=not-an-id"],
+            vec!["--resume="],
+        ]
+        .map(|args| Case::one_shot("hi", &args, |_| Scenario::new().turn(text("one")))),
+    );
+}
+
+#[test]
+fn a_session_that_was_not_kept_is_not_there() {
+    let before = Case::one_shot(
+        "first",
+        &[&format!("--session-id={ID}"), "--no-session-persistence"],
+        two,
+    );
+    Case::one_shot("second", &[&format!("--resume={ID}")], two)
+        .after(before)
+        .same();
+}
+
+#[test]
+fn a_session_goes_on_in_a_conversation() {
+    Case::bidi(three)
+        .args([format!("--resume={ID}").as_str()])
+        .hello(json!({}))
+        .say("second")
+        .until("result")
+        .say("third")
+        .until("result")
+        .eof()
+        .after(first())
         .same();
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -24,20 +24,30 @@ pub(super) enum Engine {
 
 /// Goes through the case and gives what the engine wrote.
 pub(super) fn run(case: &Case, engine: Engine) -> Trace {
-    let (home, project) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let root = TempDir::new().unwrap();
+    let (home, project) = (&root.path().join("home"), &root.path().join("project"));
+    for directory in [home, project] {
+        std::fs::create_dir(directory).unwrap();
+    }
     for (name, content) in &case.files {
-        write(project.path(), home.path(), name, content);
+        write(project, home, name, content);
     }
-    let server = ApiServer::start((case.scenario)(project.path())).unwrap();
+    let server = &ApiServer::start((case.scenario)(project)).unwrap();
     let places = Places {
-        home: home.path(),
-        project: project.path(),
-        server: &server,
+        home,
+        project,
+        server,
     };
-    if let Some(before) = &case.before {
-        go_through(before, engine, &places);
-    }
-    go_through(case, engine, &places)
+    let earlier = case.before.as_ref();
+    let earlier = earlier.map(|before| go_through(before, engine, &places, ""));
+    let answer = earlier.as_ref().and_then(first_answer).unwrap_or_default();
+    go_through(case, engine, &places, &answer)
+}
+
+/// The id of the first message of the model, which stands for `<answer>` in arguments.
+fn first_answer(trace: &Trace) -> Option<String> {
+    let first = trace.frames.iter().find(|it| kind(it) == "assistant")?;
+    Some(first["uuid"].as_str()?.to_owned())
 }
 
 /// Where a run takes place.
@@ -47,13 +57,13 @@ struct Places<'a> {
     server: &'a ApiServer,
 }
 
-fn go_through(case: &Case, engine: Engine, places: &Places<'_>) -> Trace {
+fn go_through(case: &Case, engine: Engine, places: &Places<'_>, answer: &str) -> Trace {
     let Places {
         home,
         project,
         server,
     } = *places;
-    let mut child = command(case, engine, home, project, &server.url())
+    let mut child = command(case, engine, places, answer)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -72,11 +82,13 @@ fn go_through(case: &Case, engine: Engine, places: &Places<'_>) -> Trace {
         exit,
         stderr: stderr.join().unwrap(),
         requests: server.messages().len(),
+        left: case.left.iter().map(|name| read(places, name)).collect(),
         places: vec![
             (project.to_str().unwrap().to_owned(), "<project>"),
             (home.to_str().unwrap().to_owned(), "<home>"),
             (slug(project), "<slug>"),
             (server.address().to_string(), "<server>"),
+            (python(), "<python>"),
         ],
     }
 }
@@ -86,29 +98,54 @@ fn slug(path: &Path) -> String {
     path.to_str().unwrap().chars().map(dash).collect()
 }
 
-fn write(project: &Path, home: &Path, name: &str, content: &str) {
-    let file = match name.strip_prefix("~/") {
+fn place(project: &Path, home: &Path, name: &str) -> PathBuf {
+    match name.strip_prefix("~/") {
         Some(name) => home.join(name),
         None => project.join(name),
-    };
+    }
+}
+
+fn read(places: &Places<'_>, name: &str) -> (String, Option<String>) {
+    let content = std::fs::read(place(places.project, places.home, name));
+    let content = content.map(|it| String::from_utf8_lossy(&it).into_owned());
+    (name.to_owned(), content.ok())
+}
+
+fn write(project: &Path, home: &Path, name: &str, content: &[u8]) {
+    let file = place(project, home, name);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, content).unwrap();
 }
 
-fn command(case: &Case, engine: Engine, home: &Path, project: &Path, url: &str) -> Command {
+fn command(case: &Case, engine: Engine, places: &Places<'_>, answer: &str) -> Command {
     let program = match engine {
         Engine::Official => RealCli::find().unwrap().path().to_owned(),
         Engine::Ours => env!("CARGO_BIN_EXE_falconer-claude").into(),
     };
     let mut command = Command::new(program);
-    let here = |text: &str| text.replace("<project>", project.to_str().unwrap());
+    let Places {
+        home,
+        project,
+        server,
+    } = *places;
+    let here = |text: &str| {
+        text.replace("<project>", project.to_str().unwrap())
+            .replace("<home>", home.to_str().unwrap())
+            .replace("<python>", &python())
+            .replace("<answer>", answer)
+    };
     command
         .args(case.args.iter().map(|arg| here(arg)))
         .current_dir(project)
         .env_clear()
-        .envs(clean_env(home, url))
+        .envs(clean_env(home, &server.url()))
         .envs(case.env.iter().cloned());
     command
+}
+
+/// The Python that servers of tests run on.
+fn python() -> String {
+    std::env::var("FALCONER_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 
 fn drain(child: &mut Child) -> std::thread::JoinHandle<String> {
@@ -184,7 +221,10 @@ impl Host {
         for step in &case.steps {
             match step {
                 Step::Send(line) => {
-                    let line = line.replace("<project>", project.to_str().unwrap());
+                    let line = line
+                        .replace("<project>", project.to_str().unwrap())
+                        .replace("<python>", &python())
+                        .replace("<task>", &self.task());
                     self.shared.write(&line);
                 }
                 Step::Until(wanted, count) => self.until(engine, wanted, *count),
@@ -210,6 +250,15 @@ impl Host {
                 Step::Eof => drop(self.shared.stdin.lock().unwrap().take()),
             }
         }
+    }
+
+    /// The id of the last task that was started.
+    fn task(&self) -> String {
+        let seen = self.shared.seen.lock().unwrap();
+        let started = |frame: &&Value| kind(frame) == "system/task_started";
+        let last = seen.frames.iter().rev().find(started);
+        let id = last.and_then(|frame| frame["task_id"].as_str());
+        id.unwrap_or_default().to_owned()
     }
 
     /// Waits for frames; an engine that ends before is compared as it is.
@@ -246,6 +295,11 @@ impl Shared {
             self.seen.lock().unwrap().text.push(line.to_owned());
             return;
         };
+        // With `--output-format=json --verbose` all frames are one list.
+        if let Value::Array(frames) = frame {
+            self.seen.lock().unwrap().frames.extend(frames);
+            return;
+        }
         if let Some(answer) = self.answer(&frame) {
             self.write(&answer.to_string());
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Case;
 
 /// Every tool may be used.
-fn free(calls: impl Fn(&Path) -> Vec<MessageReply> + Send + Sync + 'static) -> Case {
+pub(super) fn free(calls: impl Fn(&Path) -> Vec<MessageReply> + Send + Sync + 'static) -> Case {
     let scenario = move |project: &Path| {
         let scenario = calls(project)
             .into_iter()
@@ -24,11 +24,14 @@ fn free(calls: impl Fn(&Path) -> Vec<MessageReply> + Send + Sync + 'static) -> C
         .eof()
 }
 
-fn one(name: &'static str, input: impl Fn(&Path) -> Value + Send + Sync + 'static) -> Case {
+pub(super) fn one(
+    name: &'static str,
+    input: impl Fn(&Path) -> Value + Send + Sync + 'static,
+) -> Case {
     free(move |project| vec![tool_use(name, input(project))])
 }
 
-fn bash(command: &'static str) -> Case {
+pub(super) fn bash(command: &'static str) -> Case {
     one(
         "Bash",
         move |_| json!({"command": command, "description": "run"}),
@@ -305,7 +308,7 @@ fn a_notebook_cell_is_replaced() {
             ),
         ]
     })
-    .file("a.ipynb", &notebook.to_string())
+    .file("a.ipynb", notebook.to_string())
     .same();
 }
 

@@ -85,6 +85,16 @@ impl Given {
         }
     }
 
+    /// A number of something; below one there is no limit.
+    pub(super) fn limit(self) -> Result<u64, FlagProblem> {
+        let flag = self.flag;
+        let value = self.text()?;
+        match value.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(whole(number.max(0.0))),
+            _ => Err(flag.refuse(value, "must be a number".to_owned())),
+        }
+    }
+
     /// A whole number above zero.
     pub(super) fn positive_count(self) -> Result<u64, FlagProblem> {
         let flag = self.flag;

@@ -148,7 +148,7 @@ static FLAGS: &[Flag] = &[
     flag("system-prompt-snapshot", Value("on|off"), Nothing, ""),
 
     // When to stop.
-    flag("max-turns", Value("turns"), Set(|f, g| { f.limits.max_turns = Some(g.count()?); Ok(()) }),
+    flag("max-turns", Value("turns"), Set(|f, g| { f.limits.max_turns = Some(g.limit()?); Ok(()) }),
         "Stop after so many rounds of tools; 0 for no limit"),
     flag("max-budget-usd", Value("amount"), Set(|f, g| { f.limits.max_budget_usd = Some(g.positive_amount()?); Ok(()) }),
         "Stop when it has cost so much"),
@@ -205,7 +205,8 @@ static FLAGS: &[Flag] = &[
     flag("no-session-persistence", Switch, Set(|f, _| { f.history.persistence = Persistence::None; Ok(()) }),
         "Do not save the conversation"),
     flag("session-mirror", Switch, Set(|f, _| { f.history.mirror = true; Ok(()) }), ""),
-    short('n', flag("name", Value("name"), Nothing, "")),
+    short('n', flag("name", Value("name"), Set(|f, g| { f.history.name = Some(g.text()?); Ok(()) }),
+        "The name of the conversation")),
 
     // For finding faults.
     short('d', flag("debug", Optional("filter"), Nothing, "")),

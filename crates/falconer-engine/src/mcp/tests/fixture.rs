@@ -103,6 +103,7 @@ pub(super) fn declared(name: &str, config: McpServerConfig) -> Declared {
         name: name.to_owned(),
         config,
         origin: Origin::Flag,
+        manifest: None,
     }
 }
 

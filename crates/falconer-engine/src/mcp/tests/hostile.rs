@@ -125,16 +125,23 @@ serve([tool("mixed")], call)
         "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
     assert_eq!(blocks[0], image);
     let text = |index: usize| blocks[index]["text"].as_str().unwrap();
-    let saved = text(1)
+    let copy = text(1).strip_prefix("[The image is in ").unwrap();
+    assert_eq!(
+        std::fs::read(copy.trim_end_matches(']')).unwrap(),
+        [0, 0, 0]
+    );
+    let saved = text(2)
         .strip_prefix("[A sound (audio/wav) was saved to ")
         .unwrap();
     assert_eq!(
         std::fs::read(saved.trim_end_matches(']')).unwrap(),
         [0, 0, 0]
     );
-    assert_eq!(text(2), "[An image (image/tiff) cannot be decoded]");
-    assert_eq!(text(3), "[Resource link: x] m://x");
-    assert_eq!(text(4), "[Resource m://y]\nwhy");
+    assert_eq!(text(3), "[An image (image/tiff) cannot be decoded]");
+    assert_eq!(text(4), "[Resource link: x] m://x");
+    assert_eq!(text(5), "[Resource m://y]\nwhy");
+    let links = &outcome.output.unwrap()["resourceLinks"];
+    assert_eq!(*links, json!([{"uri": "m://x", "name": "x"}]));
     servers.close().await;
 }
 
@@ -292,12 +299,13 @@ async fn a_server_that_dies_is_reported() {
         "{outcome:?}"
     );
     assert_eq!(servers.status()[0].status, McpConnection::Failed);
-    assert_eq!(names(&servers), [""; 0], "its tools are gone");
+    assert_eq!(names(&servers), ["mcp__s__die"], "its tools stay");
     let input = object(json!({}));
-    let gone = servers
+    let again = servers
         .call("mcp__s__die", input, None, &Default::default())
         .await;
-    assert!(gone.is_err());
+    let words = again.unwrap_err().to_string();
+    assert!(words.contains("it exited with code 9"), "{words}");
     servers.reconnect("s").await.unwrap();
     assert_eq!(names(&servers), ["mcp__s__die"]);
     servers.close().await;

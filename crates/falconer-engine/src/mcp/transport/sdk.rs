@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::host::{Host, HostError};
+use crate::mcp::manifest::{Answers, Known, Manifest};
 
 /// How many messages may wait to be read; then answers wait, and notifications are dropped.
 const WAITING: usize = 64;
@@ -19,6 +20,8 @@ pub(in crate::mcp) struct SdkTransport {
     server: String,
     replies: mpsc::Sender<ServerJsonRpcMessage>,
     messages: mpsc::Receiver<ServerJsonRpcMessage>,
+    /// Answers that need not be asked for.
+    known: Answers,
 }
 
 impl SdkTransport {
@@ -26,6 +29,7 @@ impl SdkTransport {
     pub(in crate::mcp) fn new(
         host: Host,
         server: String,
+        manifest: Option<Manifest>,
     ) -> (Self, mpsc::Sender<ServerJsonRpcMessage>) {
         let (replies, messages) = mpsc::channel(WAITING);
         let incoming = replies.clone();
@@ -34,6 +38,7 @@ impl SdkTransport {
             server,
             replies,
             messages,
+            known: manifest.map(Manifest::into_answers).unwrap_or_default(),
         };
         (transport, incoming)
     }
@@ -49,9 +54,20 @@ impl Transport<RoleClient> for SdkTransport {
         let host = self.host.clone();
         let server = self.server.clone();
         let replies = self.replies.clone();
+        let message = tidy(serde_json::to_value(&item).unwrap_or_default());
+        let known = self.known.take(&message);
         async move {
-            let message = tidy(serde_json::to_value(&item).unwrap_or_default());
             let id = message.get("method").and(message.get("id")).cloned();
+            match known {
+                Known::Superfluous => return Ok(()),
+                Known::Result(result) => {
+                    return match id.and_then(|id| success(&id, &result)) {
+                        Some(reply) => replies.send(reply).await.map_err(|_| HostError::Closed),
+                        None => Err(no_sense()),
+                    };
+                }
+                Known::Nothing => {}
+            }
             let question = EngineRequest::McpMessage(McpMessage {
                 server_name: server,
                 message,
@@ -72,9 +88,7 @@ impl Transport<RoleClient> for SdkTransport {
             };
             match reply {
                 Some(reply) => replies.send(reply).await.map_err(|_| HostError::Closed),
-                None => Err(HostError::Refused(
-                    "the server's answer makes no sense".to_owned(),
-                )),
+                None => Err(no_sense()),
             }
         }
     }
@@ -120,6 +134,14 @@ fn reply_to(id: &Value, payload: Value) -> Option<ServerJsonRpcMessage> {
     // Hosts are known to answer with an id of their own.
     message.as_object_mut()?.insert("id".to_owned(), id.clone());
     serde_json::from_value(message).ok()
+}
+
+fn no_sense() -> HostError {
+    HostError::Refused("the server's answer makes no sense".to_owned())
+}
+
+fn success(id: &Value, result: &Value) -> Option<ServerJsonRpcMessage> {
+    serde_json::from_value(json!({"jsonrpc": "2.0", "id": id, "result": result})).ok()
 }
 
 fn failure(id: &Value, why: &str) -> Option<ServerJsonRpcMessage> {

@@ -9,6 +9,38 @@ use super::{Outcome, Project, outcome};
 use crate::tool::Target;
 
 #[test]
+fn plan_mode_writes_its_plan_and_no_other_file() {
+    let project = Project::new().mode(PermissionMode::Plan);
+    let plan = project.home().join(".claude/plans/plan-abc.md");
+    let mut permissions = project.permissions();
+    permissions.set_plan_file(&plan);
+    let judge = |permissions: &super::Permissions, path: &std::path::Path| {
+        let target = Target::Write(path.to_owned());
+        let cwd = project.cwd();
+        outcome(&permissions.judge(&super::question("Write", &target, &cwd)))
+    };
+    assert_eq!(judge(&permissions, &plan), Allow);
+    for other in [
+        plan.with_file_name("other.md"),
+        plan.with_file_name("plan-abc.md.bak"),
+        plan.join("below"),
+        project.cwd().join("a.txt"),
+        project.cwd().join(".git/config"),
+    ] {
+        assert_eq!(judge(&permissions, &other), Ask, "{}", other.display());
+    }
+    // A link in its place leads elsewhere, and is not the plan.
+    let linked = project.home().join("linked.md");
+    symlink(project.home().join("elsewhere.md"), &linked).expect("a link");
+    permissions.set_plan_file(&plan);
+    assert_eq!(judge(&permissions, &linked), Ask);
+    permissions
+        .set_mode(PermissionMode::Default)
+        .expect("a mode");
+    assert_eq!(judge(&permissions, &plan), Ask, "outside of plan mode");
+}
+
+#[test]
 fn links_do_not_lead_out() {
     let project = Project::new().mode(PermissionMode::AcceptEdits);
     let cwd = project.cwd();

@@ -4,8 +4,9 @@ use ignore::gitignore::GitignoreBuilder;
 use proptest::prelude::*;
 
 use super::{Outcome, Project};
-use crate::permission::Rule;
-use crate::permission::shell::is_read_only;
+use crate::permission::wire::{text_of_wire, to_wire};
+use falconer_rule::RuleText;
+use falconer_rule::shell::is_read_only;
 
 const LEAVES: &[&str] = &[
     "ls",
@@ -130,10 +131,10 @@ proptest! {
         tool in "[A-Za-z][A-Za-z0-9_]{0,12}",
         content in prop::option::of("[ -~]{1,30}"),
     ) {
-        let rule = Rule::new(&tool, content.as_deref());
-        let again = Rule::parse(&rule.to_string()).expect("a rule");
+        let rule = RuleText::new(&tool, content.as_deref());
+        let again = RuleText::parse(&rule.to_string()).expect("a rule");
         prop_assert_eq!(&again, &rule);
-        prop_assert_eq!(Rule::parse(&Rule::text_of_wire(&rule.to_wire())), Ok(rule));
+        prop_assert_eq!(RuleText::parse(&text_of_wire(&to_wire(&rule))), Ok(rule));
     }
 
     #[test]

@@ -218,19 +218,18 @@ fn an_explanation_names_what_decided() {
     let project = Project::new().allow("Bash(make *)").deny("Bash(rm *)");
     let (permissions, cwd) = (project.permissions(), project.cwd());
     let explain = |command: &str| {
-        let target = shell(command);
-        permissions
-            .explain(&question("Bash", &target, &cwd))
-            .to_string()
+        let input = serde_json::json!({ "command": command });
+        let call = falconer_rule::Call::new("Bash", &input, &cwd);
+        permissions.explain(&call).to_string()
     };
     assert_eq!(
         explain("make x"),
-        "allowed: every part may run: `make x` by the rule `Bash(make *)`"
+        "engine: allowed: every part may run: `make x` by the rule `Bash(make *)`"
     );
     assert_eq!(
         explain("rm x"),
-        "denied: the deny rule `Bash(rm *)` in the command line applies"
+        "engine: denied: the deny rule `Bash(rm *)` in the command line applies"
     );
-    assert_eq!(explain("ls"), "allowed: the command only reads");
-    assert_eq!(explain("curl x"), "asked: no rule allows `curl x`");
+    assert_eq!(explain("ls"), "engine: allowed: the command only reads");
+    assert_eq!(explain("curl x"), "engine: asked: no rule allows `curl x`");
 }

@@ -41,10 +41,11 @@ pub(super) fn rewind(core: &Arc<Core>, body: &Value) -> Outcome {
 
 /// Reads a file for the host, if the model might read it unasked.
 pub(super) fn read(core: &Arc<Core>, body: &Value) -> Outcome {
-    let path = match text(body, "path") {
-        Ok(path) => core.workbench.cwd().join(path),
+    let asked = match text(body, "path") {
+        Ok(path) => path.to_owned(),
         Err(reply) => return reply.into(),
     };
+    let path = core.workbench.cwd().join(&asked);
     if !may_read(core, &path) {
         return Reply::failure("read denied").into();
     }
@@ -53,7 +54,10 @@ pub(super) fn read(core: &Arc<Core>, body: &Value) -> Outcome {
     Outcome::Later(Box::pin(async move {
         let reading = tokio::task::spawn_blocking(move || read_up_to(&path, limit, encoded));
         match reading.await {
-            Ok(Ok(payload)) => Reply::Success(payload),
+            Ok(Ok(mut payload)) => {
+                payload["requested_path"] = Value::String(asked);
+                Reply::Success(payload)
+            }
             Ok(Err(error)) => Reply::failure(error.to_string()),
             Err(error) => Reply::failure(format!("reading failed: {error}")),
         }
@@ -85,14 +89,16 @@ fn read_up_to(path: &PathBuf, limit: u64, encoded: bool) -> std::io::Result<Valu
     file.take(limit + 1).read_to_end(&mut bytes)?;
     let truncated = bytes.len() as u64 > limit;
     bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut payload = json!({"absPath": path, "truncated": truncated});
+    let mut payload = json!({"absPath": path});
+    if truncated {
+        payload["truncated"] = json!(true);
+    }
     if encoded {
         payload["contents"] = json!(base64::engine::general_purpose::STANDARD.encode(&bytes));
         payload["encoding"] = json!("base64");
     } else {
         let lossy = std::str::from_utf8(&bytes).is_err();
         payload["contents"] = json!(String::from_utf8_lossy(&bytes));
-        payload["encoding"] = json!("utf-8");
         payload["lossy"] = json!(lossy);
     }
     Ok(payload)

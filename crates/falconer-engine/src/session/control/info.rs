@@ -22,10 +22,14 @@ pub(super) fn usage(core: &Core) -> Reply {
         "total_cost_usd": ledger.total_cost(),
         "total_api_duration_ms": u64::try_from(ledger.api_time().as_millis()).unwrap_or(u64::MAX),
         "total_duration_ms": u64::try_from(ledger.wall_time().as_millis()).unwrap_or(u64::MAX),
+        "total_lines_added": ledger.lines().added,
+        "total_lines_removed": ledger.lines().removed,
         "model_usage": ledger.model_usage(),
     });
     Reply::Success(json!({
         "session": session,
+        "subscription_type": null,
+        "behaviors": null,
         "rate_limits_available": false,
         "rate_limits": null,
     }))
@@ -35,22 +39,37 @@ pub(super) fn cost(core: &Core) -> Reply {
     Reply::Success(json!({"text": core.ledger().words()}))
 }
 
+/// There are no plugins yet, so nothing can have changed.
+pub(super) fn plugins(core: &Core) -> Reply {
+    let introduction = core.introduction();
+    Reply::Success(json!({
+        "commands": introduction["commands"],
+        "agents": introduction["agents"],
+        "plugins": [],
+        "mcpServers": core.servers.status(),
+        "error_count": 0,
+    }))
+}
+
 pub(super) fn version(core: &Core) -> Reply {
     Reply::Success(json!({"version": core.options.version, "buildTime": ""}))
 }
 
 pub(super) fn status(core: &Core) -> Reply {
-    Reply::Success(json!({
-        "session_id": core.session_id(),
-        "model": core.model(),
-        "permissionMode": core.permission_mode(),
-        "cwd": core.workbench.cwd(),
-        "version": core.options.version,
-    }))
+    let row = |label: &str, value: Value| json!({"label": label, "value": value});
+    let session = json!({"title": "Session", "rows": [
+        row("Version", json!(core.options.version)),
+        row("Session ID", json!(core.session_id())),
+        row("Directory", json!(core.workbench.cwd())),
+        row("Permission mode", json!(core.permission_mode())),
+    ]});
+    let environment = json!({"title": "Environment", "rows": [row("Model", json!(core.model()))]});
+    Reply::Success(json!({"sections": [session, environment]}))
 }
 
 pub(super) async fn rename(core: &Core, body: &Value) -> Reply {
     match text(body, "title") {
+        Ok(title) if title.trim().is_empty() => Reply::failure("the title is empty"),
         Ok(title) => {
             core.set_title(title).await;
             Reply::Done

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use super::Outcome;
 use crate::frame::reply::Reply;
-use crate::frame::system;
-use crate::mcp::{Declared, Origin};
+use crate::mcp::{Declared, Manifest, Origin};
 use crate::session::actor::Actor;
 use crate::session::core::Core;
 use crate::tool::Tool;
@@ -20,7 +19,17 @@ use crate::tool::structured_output::StructuredOutput;
 /// Takes everything an `initialize` brings. A repeated one replaces the hooks.
 pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     let core = Arc::clone(&actor.core);
-    let request: InitializeRequest = match falconer_protocol::from_value(body.clone()) {
+    if !matches!(body["hooks"], Value::Null | Value::Object(_)) {
+        return Reply::failure("initialize cannot be read: hooks is not an object").into();
+    }
+    if !matches!(body["sdkMcpServers"], Value::Null | Value::Array(_)) {
+        return Reply::failure("initialize cannot be read: sdkMcpServers is not a list").into();
+    }
+    let mut body = body.clone();
+    // Read one by one: a broken one concerns its own server only.
+    let manifests = body.as_object_mut();
+    let manifests = manifests.and_then(|body| body.shift_remove("sdkMcpServerManifests"));
+    let request: InitializeRequest = match falconer_protocol::from_value(body) {
         Ok(request) => request,
         Err(error) => return Reply::failure(format!("initialize cannot be read: {error}")).into(),
     };
@@ -39,15 +48,16 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
         .hooks
         .set_host_hooks(request.hooks.as_ref().unwrap_or(&BTreeMap::new()));
     for warning in &warnings {
-        core.speaker
-            .say(system::informational(warning, "warning"))
-            .await;
+        tracing::warn!(%warning, "a hook of the host");
     }
     take_prompts(&core, &request);
     if let Some(title) = request.title.as_deref() {
         core.set_title(title).await;
     }
-    let asked = core.workbench.host.asked() + add_servers(&core, &request);
+    let names = request.sdk_mcp_servers.as_deref().unwrap_or_default();
+    let manifests = manifests.map(|manifests| Manifests::read(&core, names, &manifests));
+    let parked = manifests.as_ref().map(Manifests::report);
+    let asked = core.workbench.host.asked() + add_servers(&core, names, manifests);
     let mut payload = core.introduction();
     payload["session_state"] = json!(if actor.interrupt().is_some() {
         "running"
@@ -57,9 +67,8 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     if has_hooks {
         payload["hooks_applied"] = json!(true);
     }
-    if let Some(manifests) = &request.sdk_mcp_server_manifests {
-        let parked: BTreeMap<&String, &str> = manifests.keys().map(|it| (it, "refused")).collect();
-        payload["sdk_mcp_manifests_parked"] = json!(parked);
+    if let Some(parked) = parked.filter(|_| !names.is_empty()) {
+        payload["sdk_mcp_manifests_parked"] = parked;
     }
     if core.workbench.host.asked() < asked {
         return Outcome::Later(Box::pin(async move {
@@ -129,11 +138,50 @@ pub(crate) fn set_schema(core: &Core, schema: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Declares the servers that live in the host, and says how many there are.
-fn add_servers(core: &Core, request: &InitializeRequest) -> u64 {
-    let names = request.sdk_mcp_servers.iter().flatten();
+/// What servers in the host have answered already, by name, with what becomes of it.
+struct Manifests {
+    usable: BTreeMap<String, Manifest>,
+    report: BTreeMap<String, &'static str>,
+}
+
+impl Manifests {
+    fn read(core: &Core, names: &[String], manifests: &Value) -> Self {
+        let mut all = Self {
+            usable: BTreeMap::new(),
+            report: BTreeMap::new(),
+        };
+        for name in names {
+            let manifest = match manifests {
+                Value::Object(manifests) => manifests.get(name),
+                _ => Some(&Value::Null),
+            };
+            let Some(manifest) = manifest else { continue };
+            let word = match Manifest::read(manifest) {
+                Err(why) => why.word(),
+                Ok(_) if core.servers.has(name) => "already_connected",
+                Ok(manifest) => {
+                    all.usable.insert(name.clone(), manifest);
+                    "parked"
+                }
+            };
+            all.report.insert(name.clone(), word);
+        }
+        all
+    }
+
+    fn report(&self) -> Value {
+        json!(self.report)
+    }
+}
+
+/// Declares the servers that live in the host, and says how many of them will be asked.
+fn add_servers(core: &Core, names: &[String], manifests: Option<Manifests>) -> u64 {
+    let mut manifests = manifests.map(|it| it.usable).unwrap_or_default();
+    let silent = manifests.len() as u64;
     let declared: Vec<Declared> = names
+        .iter()
         .map(|name| Declared {
+            manifest: manifests.remove(name),
             name: name.clone(),
             config: McpServerConfig::Sdk(McpSdkConfig {
                 name: name.clone(),
@@ -144,5 +192,5 @@ fn add_servers(core: &Core, request: &InitializeRequest) -> u64 {
         .collect();
     let count = declared.len() as u64;
     core.servers.add(declared);
-    count
+    count.saturating_sub(silent)
 }

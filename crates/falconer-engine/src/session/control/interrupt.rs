@@ -12,7 +12,6 @@ use crate::frame::system;
 use crate::session::actor::Actor;
 use crate::session::core::Core;
 use crate::session::line::Request;
-use crate::task::StopBy;
 use crate::turn::interrupt::Cause;
 
 /// Ends the turn. Prompts that wait stay, unless the host says otherwise.
@@ -28,19 +27,18 @@ pub(super) async fn interrupt(actor: &mut Actor, request: &Request) -> Outcome {
         payload["cancelled"] = json!(cancelled);
     }
     payload["still_queued"] = json!(core.queue().uuids());
-    let spared = core.state().tasks_are_spared;
-    if !spared && !core.workbench.tasks.list().is_empty() {
-        core.workbench.tasks.stop_all(StopBy::Interrupt).await;
-        core.say_task_events().await;
-    }
-    match actor.interrupt() {
+    let reply = Reply::Success(payload);
+    let outcome = match actor.interrupt() {
         Some(lever) => {
-            let receipt = Reply::Success(payload).frame(request.id.as_ref());
-            lever.pull(Cause::User, Some(receipt));
+            lever.pull(Cause::User, Some(reply.frame(request.id.as_ref())));
             Outcome::Said
         }
-        None => Reply::Success(payload).into(),
+        None => reply.into(),
+    };
+    if !core.state().tasks_are_spared {
+        actor.stop_tasks_after_turn();
     }
+    outcome
 }
 
 /// Takes back a prompt that waits.

@@ -8,7 +8,7 @@ use falconer_protocol::mcp::McpServerConfig;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Outcome, empty, text};
+use super::{Outcome, text};
 use crate::frame::reply::Reply;
 use crate::mcp::{ServerError, Switch};
 use crate::session::core::Core;
@@ -63,10 +63,15 @@ pub(super) fn toggle(core: &Arc<Core>, body: &Value) -> Outcome {
 
 /// Something a server in the host says by itself.
 pub(super) fn message(core: &Core, body: &Value) -> Reply {
-    match text(body, "server_name") {
-        Ok(name) => done(core.servers.incoming(name, body["message"].clone())),
-        Err(reply) => reply,
+    let name = match text(body, "server_name") {
+        Ok(name) => name,
+        Err(reply) => return reply,
+    };
+    // As for a message that comes too late, there is nobody to be told.
+    if let Err(error) = core.servers.incoming(name, body["message"].clone()) {
+        tracing::debug!(%error, "a message of a server was dropped");
     }
+    Reply::Done
 }
 
 pub(super) fn call(core: &Arc<Core>, body: &Value) -> Outcome {
@@ -90,6 +95,9 @@ pub(super) fn read_resource(core: &Arc<Core>, body: &Value) -> Outcome {
         (Ok(server), Ok(uri)) => (server.to_owned(), uri.to_owned()),
         (Err(reply), _) | (_, Err(reply)) => return reply.into(),
     };
+    if !uri.starts_with("ui://") {
+        return Reply::failure("only resources with a ui:// address are read for a host").into();
+    }
     let core = Arc::clone(core);
     Outcome::Later(Box::pin(async move {
         let token = CancellationToken::new();
@@ -102,7 +110,7 @@ pub(super) fn read_resource(core: &Arc<Core>, body: &Value) -> Outcome {
 
 fn done(result: Result<(), ServerError>) -> Reply {
     match result {
-        Ok(()) => empty(),
+        Ok(()) => Reply::Done,
         Err(error) => Reply::failure(error.to_string()),
     }
 }

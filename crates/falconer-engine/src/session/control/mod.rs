@@ -2,7 +2,9 @@
 //!
 //! One line per request in [`answer`]; the work is in the files of the families.
 
+mod directory;
 mod files;
+mod hooks;
 mod info;
 mod initialize;
 mod interrupt;
@@ -29,6 +31,8 @@ pub(super) enum Outcome {
     Then(Reply, Vec<Value>),
     /// An answer that takes time.
     Later(BoxFuture<'static, Reply>),
+    /// Work that takes time and answers by itself.
+    Alone(BoxFuture<'static, ()>),
     /// The answer is sent elsewhere.
     Said,
 }
@@ -54,7 +58,7 @@ pub(super) async fn answer(actor: &mut Actor, request: Request) -> Outcome {
         "cancel_async_message" => interrupt::cancel_message(actor, body).await,
         "end_session" => interrupt::end_session(actor),
         "side_question" => interrupt::side_question(core, &request).await,
-        "set_model" => model::set_model(core, body).await,
+        "set_model" => model::set_model(core, &request).await,
         "set_max_thinking_tokens" => model::set_thinking(core, body).into(),
         "list_models" => model::list().into(),
         "set_permission_mode" => permission::set_mode(core, body),
@@ -79,10 +83,13 @@ pub(super) async fn answer(actor: &mut Actor, request: Request) -> Outcome {
         "stop_task" => task::stop(core, body).await.into(),
         "background_tasks" => task::to_background(core, body).await.into(),
         "get_task_output" => task::output(core, body).into(),
-        "apply_flag_settings" => settings::apply_flag(core, body).into(),
-        "update_settings" => settings::update(core, body).await.into(),
+        "apply_flag_settings" => settings::apply_flag(core, &request).await,
+        "update_settings" => settings::update(core, body).into(),
         "get_settings" => settings::get(core).into(),
-        "get_hooks_listing" => settings::hooks(core).into(),
+        "get_hooks_listing" => hooks::list(core).into(),
+        "register_repo_root" => directory::register(core, body).into(),
+        "file_suggestions" => directory::suggest(core, body),
+        "reload_plugins" => info::plugins(core).into(),
         "reload_skills" => Reply::Success(json!({"skills": []})).into(),
         "reload_output_styles" => {
             Reply::Success(json!({"available_output_styles": ["default"]})).into()

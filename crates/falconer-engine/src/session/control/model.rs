@@ -3,58 +3,149 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::Outcome;
 use crate::frame::reply::{Failure, Reply};
-use crate::frame::user;
+use crate::frame::{system, user};
 use crate::session::config::Thinking;
 use crate::session::core::Core;
+use crate::session::line::Request;
 use crate::session::models;
+use crate::session::switch::{Source, Switch};
+
+/// A model somebody wants.
+#[derive(Debug)]
+pub(super) struct Wish {
+    /// As it was asked for; nothing for the model of the start.
+    pub(super) requested: Option<String>,
+    /// As people read it in the line that tells of the change.
+    pub(super) shown: String,
+    pub(super) id: String,
+}
 
 /// Changes the model. One we do not know is tried first.
-pub(super) async fn set_model(core: &Arc<Core>, body: &Value) -> Outcome {
-    let wanted = match &body["model"] {
-        Value::String(name) if !name.trim().is_empty() => name.clone(),
-        Value::Null | Value::String(_) => core.options.default_model.clone(),
+pub(super) async fn set_model(core: &Arc<Core>, request: &Request) -> Outcome {
+    let requested = match &request.body["model"] {
+        Value::String(name) if !name.trim().is_empty() => Some(name.clone()),
+        Value::Null | Value::String(_) => None,
         _ => return Reply::failure("model is not a text").into(),
     };
+    let wanted = requested.clone();
+    let wanted = wanted.unwrap_or_else(|| core.options.default_model.clone());
     let id = models::resolve(&wanted);
-    if models::is_known(&id) || id == core.model() || id == core.options.default_model {
-        return take(core, &wanted, &id).await.into();
+    let shown = if wanted == id {
+        id.clone()
+    } else {
+        format!("{wanted} ({id})")
+    };
+    let wish = Wish {
+        requested,
+        shown,
+        id,
+    };
+    let model = json!({"model": wish.id});
+    switch(core, request, wish, Reply::Success(model)).await
+}
+
+/// Takes another model and answers with `done`, at once if nobody has to be asked.
+pub(super) async fn switch(
+    core: &Arc<Core>,
+    request: &Request,
+    wish: Wish,
+    done: Reply,
+) -> Outcome {
+    let id = &wish.id;
+    let is_known = models::is_known(id) || *id == core.model() || *id == core.options.default_model;
+    if is_known && !core.has_switch_hooks() {
+        take(core, &wish, Vec::new()).await;
+        return done.into();
     }
-    let core = Arc::clone(core);
-    Outcome::Later(Box::pin(async move {
-        match core.probe(&id).await {
-            Ok(()) => take(&core, &wanted, &id).await,
-            Err(_) => not_found(&core, &id),
+    let pending = Pending::new(core);
+    let answer_to = request.id.clone();
+    Outcome::Alone(Box::pin(async move {
+        let core = &pending.core;
+        let reply = match is_known || core.probe(&wish.id).await.is_ok() {
+            true => change(core, &wish).await.map(|switch| (done, switch)),
+            false => Err(kept(
+                core,
+                "not_found",
+                format!("Model '{}' not found", wish.id),
+            )),
+        };
+        let (reply, switch) = match reply {
+            Ok((reply, switch)) => (reply, Some(switch)),
+            Err(reply) => (reply, None),
+        };
+        core.speaker.reply(&reply.frame(answer_to.as_ref())).await;
+        if let Some(switch) = switch {
+            core.tell_switched(&switch, &CancellationToken::new()).await;
         }
     }))
 }
 
-async fn take(core: &Core, wanted: &str, id: &str) -> Reply {
-    let started = {
-        let mut state = core.state();
-        id.clone_into(&mut state.model);
-        state.turns > 0
+/// A change that hooks think about; no turn starts while there is one.
+struct Pending {
+    core: Arc<Core>,
+}
+
+impl Pending {
+    fn new(core: &Arc<Core>) -> Self {
+        core.state().pending_switches += 1;
+        Self {
+            core: Arc::clone(core),
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.core.state().pending_switches -= 1;
+    }
+}
+
+/// Asks hooks and takes the model. Fails with the answer that it stays as it was.
+async fn change(core: &Core, wish: &Wish) -> Result<Switch, Reply> {
+    let switch = Switch {
+        from: core.model(),
+        to: wish.id.clone(),
+        requested: wish.requested.clone(),
+        source: Source::Host,
     };
-    if started {
-        let shown = if wanted == id {
-            id.to_owned()
-        } else {
-            format!("{wanted} ({id})")
-        };
+    match core.ask_to_switch(&switch, &CancellationToken::new()).await {
+        Ok(messages) => {
+            take(core, wish, messages).await;
+            Ok(switch)
+        }
+        Err(why) => Err(kept(core, "blocked_by_hook", why)),
+    }
+}
+
+async fn take(core: &Core, wish: &Wish, messages: Vec<String>) {
+    let is_worth_telling = {
+        let mut state = core.state();
+        let is_another = state.model != wish.id;
+        state.model.clone_from(&wish.id);
+        is_another && state.turns > 0
+    };
+    if is_worth_telling {
+        let shown = &wish.shown;
         let text = format!("<local-command-stdout>Set model to `{shown}`</local-command-stdout>");
         core.speaker.say(user::replay(&Value::String(text))).await;
     }
-    Reply::Success(json!({"model": id}))
+    for message in messages {
+        let frame = system::informational(&message, "notice");
+        core.speaker.say(frame).await;
+    }
 }
 
-fn not_found(core: &Core, id: &str) -> Reply {
+/// A failure that says which model is still in use.
+fn kept(core: &Core, code: &'static str, error: String) -> Reply {
     let mut beside = Map::new();
     beside.insert("model".to_owned(), json!(core.model()));
     Reply::Failure(Failure {
-        error: format!("Model '{id}' not found"),
-        code: Some("not_found"),
+        error,
+        code: Some(code),
         beside,
     })
 }

@@ -1,73 +1,73 @@
-//! Settings and hooks.
+//! Settings.
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::text;
+use super::model::{self, Wish};
+use super::{Outcome, empty, text};
 use crate::frame::reply::Reply;
 use crate::session::core::Core;
+use crate::session::line::Request;
 use crate::session::models;
 use crate::session::preferences::source_name;
+use crate::settings::{Change, Scope};
 
 /// Changes settings for this session.
-pub(super) fn apply_flag(core: &Core, body: &Value) -> Reply {
-    let Value::Object(settings) = &body["settings"] else {
-        return Reply::failure("settings is missing or not an object");
+pub(super) async fn apply_flag(core: &Arc<Core>, request: &Request) -> Outcome {
+    let Value::Object(settings) = &request.body["settings"] else {
+        return Reply::failure("settings is missing or not an object").into();
     };
     let changed = core.settings().with_flag(Value::Object(settings.clone()));
     if changed.check_sandbox().is_err() {
-        return Reply::failure("a sandbox is not available in this engine");
-    }
-    if let Some(model) = settings.get("model").and_then(Value::as_str) {
-        core.state().model = models::resolve(model);
+        return Reply::failure("a sandbox is not available in this engine").into();
     }
     core.take_settings(changed);
-    Reply::Done
+    let model = settings.get("model").and_then(Value::as_str);
+    let id = model.map(models::resolve);
+    match (model, id.filter(|id| *id != core.model())) {
+        (Some(model), Some(id)) => {
+            let wish = Wish {
+                requested: Some(model.to_owned()),
+                shown: id.clone(),
+                id,
+            };
+            model::switch(core, request, wish, Reply::Done).await
+        }
+        _ => Reply::Done.into(),
+    }
 }
 
-/// Changes a settings file: permission rules only, the rest is refused and not half done.
-pub(super) async fn update(core: &Core, body: &Value) -> Reply {
-    let destination = match text(body, "source") {
-        Ok(source @ ("userSettings" | "projectSettings" | "localSettings")) => source,
-        Ok(other) => return Reply::failure(format!("settings of {other} cannot be changed")),
-        Err(reply) => return reply,
-    };
+/// Changes a settings file: what is said there is in force for sessions to come.
+///
+/// Only what cannot give anybody more rights.
+pub(super) fn update(core: &Core, body: &Value) -> Reply {
     let Some(settings) = body["settings"].as_object() else {
         return Reply::failure("settings is missing or not an object");
     };
-    if let Some(key) = settings.keys().find(|key| *key != "permissions") {
-        return Reply::failure(format!(
-            "changing `{key}` in a settings file is not supported"
-        ));
-    }
-    let mut updates = Vec::new();
-    for behavior in ["allow", "ask", "deny"] {
-        let rules = settings.get("permissions").and_then(|it| it.get(behavior));
-        for rule in rules.and_then(Value::as_array).into_iter().flatten() {
-            let Some((tool, content)) = rule.as_str().map(split_rule) else {
-                return Reply::failure("a permission rule is not a text");
-            };
-            updates.push(json!({
-                "type": "addRules",
-                "rules": [{"toolName": tool, "ruleContent": content}],
-                "behavior": behavior,
-                "destination": destination,
-            }));
+    let (scope, known) = match text(body, "source") {
+        Ok("localSettings") => (Scope::Local, "outputStyle"),
+        Ok("userSettings") => (Scope::User, "effortLevel"),
+        Ok(other) => return Reply::failure(format!("settings of {other} cannot be changed")),
+        Err(reply) => return reply,
+    };
+    for (key, value) in settings {
+        let Some(value) = value.as_str().filter(|_| key == known) else {
+            return Reply::failure(format!("`{key}` cannot be changed in this settings file"));
+        };
+        let path = match scope {
+            Scope::User => vec!["modelSettings".to_owned(), core.model(), key.clone()],
+            Scope::Local | Scope::Project => vec![key.clone()],
+        };
+        let change = Change::Text {
+            path,
+            value: value.to_owned(),
+        };
+        if let Err(error) = core.files.write(scope, &change) {
+            return Reply::failure(error.to_string());
         }
     }
-    let updates = updates.into_iter();
-    let updates: Vec<_> = updates
-        .filter_map(|it| falconer_protocol::from_value(it).ok())
-        .collect();
-    core.apply_updates(&updates).await;
-    Reply::Done
-}
-
-/// `Tool(content)` in its parts.
-fn split_rule(rule: &str) -> (&str, Option<&str>) {
-    match rule.split_once('(') {
-        Some((tool, rest)) => (tool, rest.strip_suffix(')')),
-        None => (rule, None),
-    }
+    empty()
 }
 
 /// The settings in force, and where they come from.
@@ -80,22 +80,19 @@ pub(super) fn get(core: &Core) -> Reply {
     Reply::Success(json!({
         "effective": effective,
         "sources": sources,
-        "applied": {"model": core.model(), "effort": core.effort_level()},
-    }))
-}
-
-/// The hooks in force.
-pub(super) fn hooks(core: &Core) -> Reply {
-    let settings = core.settings();
-    let hook = |hook: &crate::settings::SettingsHook| json!({"event": hook.event, "source": source_name(hook.source), "matcher": hook.matcher});
-    let hooks: Vec<Value> = settings.hooks().iter().map(hook).collect();
-    let mut events: Vec<&str> = hooks.iter().filter_map(|it| it["event"].as_str()).collect();
-    events.sort_unstable();
-    events.dedup();
-    Reply::Success(json!({
-        "events": events,
-        "hooks": hooks,
-        "eventCatalog": [],
-        "policy": {"disabled": settings.disable_all_hooks()},
+        "applied": {
+            "model": core.model(),
+            "effort": core.effort_level(),
+            // Features of the official CLI that this engine does not have.
+            "advisor": null,
+            "ultracode": false,
+            "ultracodeRequested": false,
+            "ultracodeAvailable": false,
+            "ultrathinkAvailable": false,
+            "outsideFileToolReadsBlocked": false,
+            "outsideFileToolWritesBlocked": false,
+            "outsideBlocksCountLaunchFoldersOnly": false,
+            "launchEnvLeftOwnFilesInPlace": true,
+        },
     }))
 }

@@ -22,9 +22,12 @@ pub(super) async fn stop(core: &Core, body: &Value) -> Reply {
 /// Moves commands in front to the background.
 pub(super) async fn to_background(core: &Core, body: &Value) -> Reply {
     let call = body["tool_use_id"].as_str().map(ToolUseId::from);
-    core.workbench.tasks.move_to_background(call.as_ref()).await;
+    let moved = core.workbench.tasks.move_to_background(call.as_ref()).await;
     core.say_task_events().await;
-    empty()
+    match call {
+        Some(_) => Reply::Success(json!({"backgrounded": moved > 0})),
+        None => empty(),
+    }
 }
 
 pub(super) fn output(core: &Core, body: &Value) -> Reply {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::provider::ConnectError;
 use crate::session::core::Core;
 
 /// What may be set: credentials that expire, and where the model is. Nothing that would change
@@ -22,7 +23,13 @@ const ALLOWED: &[&str] = &[
 
 impl Core {
     /// Takes the variables that may be set, and gives their names; the others are left out.
-    pub(crate) fn update_environment(&self, variables: &Map<String, Value>) -> Vec<String> {
+    ///
+    /// They hold from the next request on. Fails if no connection can be made of them; then the
+    /// one before stays.
+    pub(crate) fn update_environment(
+        &self,
+        variables: &Map<String, Value>,
+    ) -> Result<Vec<String>, ConnectError> {
         let allowed = variables
             .iter()
             .filter(|(name, _)| ALLOWED.contains(&name.as_str()));
@@ -35,6 +42,9 @@ impl Core {
             .iter()
             .map(|(name, value)| (name.into(), value.into()));
         self.workbench.environment.extend(set);
-        texts.into_iter().map(|(name, _)| name.clone()).collect()
+        if !texts.is_empty() {
+            self.provider.renew()?;
+        }
+        Ok(texts.into_iter().map(|(name, _)| name.clone()).collect())
     }
 }

@@ -2,5 +2,6 @@
 
 mod cassette;
 mod drive;
+mod hooks;
 mod promises;
 mod replay;

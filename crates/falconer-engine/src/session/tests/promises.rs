@@ -250,6 +250,43 @@ async fn an_open_question_dies_with_the_input() {
     assert!(!file.exists());
 }
 
+#[tokio::test]
+async fn readers_are_asked_side_by_side_and_answered_in_any_order() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a.txt", "b.txt"] {
+        std::fs::write(dir.path().join(name), name).unwrap();
+    }
+    let read = |name: &str| json!({"file_path": dir.path().join(name)});
+    let calls = tool_use("Read", read("a.txt")).tool_use("Read", read("b.txt"));
+    let scenario = Scenario::new().turn(calls).turn(text("done"));
+    let mut config = config(dir.path(), scripted(scenario), &[]);
+    config.permissions.prompt = PermissionPrompt::Host;
+    let mut drive = Drive::new(config);
+    drive.send(&prompt("go")).await;
+    let asks = |frame: &Value| frame["request"]["subtype"] == "can_use_tool";
+    // Nobody has answered the first when the second comes.
+    let first = drive.until(asks).await;
+    let second = drive.until(asks).await;
+    let call = |question: &Value| question["request"]["tool_use_id"].clone();
+    assert_ne!(call(&first), call(&second));
+    for question in [&second, &first] {
+        let answer = json!({"subtype": "success", "request_id": question["request_id"],
+            "response": {"behavior": "allow"}});
+        drive
+            .send(&json!({"type": "control_response", "response": answer}))
+            .await;
+        let result = drive.until(|frame| frame["type"] == "user").await;
+        let block = &result["message"]["content"][0];
+        assert_eq!(block["tool_use_id"], call(question));
+        assert_ne!(block["is_error"], true, "{block}");
+    }
+    let (frames, exit) = drive.finish().await;
+    assert_eq!(
+        (&frames.last().unwrap()["result"], exit.code),
+        (&json!("done"), 0)
+    );
+}
+
 /// Sessions that nobody talks to are small: 10,000 of them fit into a process.
 #[tokio::test]
 async fn many_idle_sessions_fit_into_one_process() {

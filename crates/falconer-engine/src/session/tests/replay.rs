@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::cassette::{Cassette, Step};
 use super::drive::{Drive, config, scripted, token, tokens};
 use crate::session::config::{Input, PermissionPrompt, SessionConfig, ToolChoice};
+use crate::settings::Settings;
 
 /// How long a frame may take before the replay gives up on the order and goes on.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,7 +78,9 @@ fn configure(cassette: &Cassette, config: &mut SessionConfig) {
         *await_initialize = cassette.has("--await-initialize");
     }
     let settings = cassette.flag("--settings");
-    config.settings.flag = settings.and_then(|it| serde_json::from_str(&it).ok());
+    if let Some(flag) = settings.and_then(|it| serde_json::from_str(&it).ok()) {
+        config.settings.settings = Settings::default().with_flag(flag);
+    }
     let servers = cassette.flag("--mcp-config");
     let servers = servers.and_then(|it| serde_json::from_str::<Value>(&it).ok());
     if let Some(servers) = servers.as_ref().and_then(|it| it["mcpServers"].as_object()) {

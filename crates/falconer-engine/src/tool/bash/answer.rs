@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Place, command};
 use crate::task::{End, Lifetime, Shell, Shown, Why};
-use crate::tool::Outcome;
+use crate::tool::{Attempt, Outcome};
 
 /// Characters of an output in the conversation when all of it is in a file.
 const PREVIEW: usize = 4000;
@@ -208,6 +208,7 @@ fn outcome(content: Value, output: &BashOutput) -> Outcome {
     Outcome {
         content,
         is_error: false,
+        attempt: Attempt::Made,
         // A struct of strings, numbers and flags always has a JSON text.
         output: serde_json::to_value(output).ok(),
         effects: Vec::new(),

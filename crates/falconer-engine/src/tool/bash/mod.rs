@@ -21,7 +21,6 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::{Call, Outcome, Target, Tool};
-use crate::permission;
 use crate::task::{Cause, End, Foreground, Launch, Lifetime, Phase, Shell, StopBy, TaskError, Why};
 use crate::workbench::Workbench;
 
@@ -90,7 +89,7 @@ impl Tool for Bash {
 
     fn is_read_only(&self, input: &Object) -> bool {
         let command = input.get("command").and_then(Value::as_str);
-        command.is_some_and(permission::shell::is_read_only)
+        command.is_some_and(falconer_rule::shell::is_read_only)
     }
 
     fn target(&self, input: &Object, _workbench: &Workbench) -> Target {
@@ -125,6 +124,12 @@ fn check_types(input: &Object) -> Result<(), String> {
             Value::is_boolean,
         ),
     ];
+    if let Some(name) = input
+        .keys()
+        .find(|name| !fields.iter().any(|it| it.0 == **name))
+    {
+        return Err(format!("The parameter `{name}` is not known"));
+    }
     for (name, what, fits) in fields {
         if input.get(name).is_some_and(|value| !fits(value)) {
             return Err(format!("{name} must be {what}"));

@@ -468,7 +468,7 @@ async fn a_timeout_moves_the_command_to_the_background() {
             .ends_with("failed with exit code 7")
     );
     let text = std::fs::read_to_string(notification.output_file.unwrap()).unwrap();
-    assert_eq!(text, "begun\ndone\n");
+    assert_eq!(text, "begun\ndone\n\n[exited with code 7]\n");
     assert_eq!(den.workbench.cwd(), den.path());
 }
 

@@ -130,8 +130,8 @@ fn plan(call: &Call) -> Result<Change, Failure> {
         "filePath": written,
         "oldString": edited.old,
         "newString": new,
-        "originalFile": patch::original(&file.text),
-        "structuredPatch": patch::hunks(&file.text, &edited.text),
+        "originalFile": patch::original(&file.marked(&file.text)),
+        "structuredPatch": patch::hunks(&file.marked(&file.text), &file.marked(&edited.text)),
         "userModified": false,
         "replaceAll": replace_all,
     });
@@ -225,14 +225,27 @@ fn edit(file: &Text, old: &str, new: &str, wanted: Occurrences) -> Result<Edited
                 old: start_of(old),
             });
         }
-        Occurrences::One => text.replacen(&found, &new, 1),
-        Occurrences::All => text.replace(&found, &new),
+        Occurrences::One => text.replacen(&whole_line(text, &found, &new), &new, 1),
+        // Those that are not at the end of a line are left by the first.
+        Occurrences::All => text
+            .replace(&whole_line(text, &found, &new), &new)
+            .replace(&found, &new),
     };
     Ok(Edited {
         text: edited,
         old: found,
         count,
     })
+}
+
+/// Text that is taken out to the end of its line takes that end with it, so that no empty line
+/// is left.
+fn whole_line(text: &str, found: &str, new: &str) -> String {
+    let line = format!("{found}\n");
+    if new.is_empty() && !found.ends_with('\n') && text.contains(&line) {
+        return line;
+    }
+    found.to_owned()
 }
 
 /// What to look for and what to put there: as given, or in the file's own line endings or quotes.

@@ -1,6 +1,7 @@
 //! Which files are found, and in which order.
 
 use std::os::unix::ffi::OsStrExt;
+use std::time::SystemTime;
 
 use falconer_protocol::from_value;
 use falconer_protocol::tool::GlobOutput;
@@ -128,11 +129,58 @@ fn time_limit_and_vanished_directories_end_a_walk() {
     assert_eq!(output["countIsComplete"], false);
 
     let interrupt = Interrupt::new(CancellationToken::new(), LIMIT);
-    let rules = OverrideBuilder::new("/").build().unwrap();
+    let quarry = Quarry {
+        rules: OverrideBuilder::new("/").build().unwrap(),
+        hidden: Hidden::default(),
+        interrupt: &interrupt,
+    };
     assert_eq!(
-        search(&bench.path("gone"), rules, Hidden::default(), &interrupt).total,
+        sweep::newest(&bench.path("gone"), &quarry, 2, MOST).total,
         0
     );
+}
+
+#[tokio::test]
+async fn only_the_newest_of_many_are_kept_and_all_are_counted() {
+    let bench = Bench::new();
+    for number in 0..250 {
+        aged(
+            &bench,
+            &format!("d{}/f{number:03}.txt", number % 7),
+            1000 + number,
+        );
+    }
+    let outcome = bench.run(&Glob, json!({"pattern": "**/*.txt"})).await;
+    let output = outcome.output.unwrap();
+    assert_eq!(output["totalMatches"], 250);
+    let newest = (150..250)
+        .rev()
+        .map(|number| format!("d{}/f{number:03}.txt", number % 7));
+    assert_eq!(output["filenames"], json!(newest.collect::<Vec<_>>()));
+}
+
+#[tokio::test]
+async fn files_of_the_same_time_are_in_the_order_of_their_names() {
+    let bench = Bench::new();
+    for name in ["c/x.txt", "a/x.txt", "b/x.txt"] {
+        aged(&bench, name, 5);
+    }
+    let found = names(&bench, json!({"pattern": "*.txt"})).await;
+    assert_eq!(found, ["a/x.txt", "b/x.txt", "c/x.txt"]);
+}
+
+#[tokio::test]
+async fn links_to_directories_are_not_entered() {
+    let bench = Bench::new();
+    bench.write("real/a.txt", "x");
+    std::os::unix::fs::symlink(bench.path("real"), bench.path("link")).unwrap();
+    std::os::unix::fs::symlink(bench.path("."), bench.path("real/up")).unwrap();
+    assert_eq!(
+        names(&bench, json!({"pattern": "**/*.txt"})).await,
+        ["real/a.txt"]
+    );
+    let through = names(&bench, json!({"pattern": "*.txt", "path": "link"})).await;
+    assert_eq!(through, ["link/a.txt"]);
 }
 
 #[tokio::test]

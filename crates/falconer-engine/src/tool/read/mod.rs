@@ -150,6 +150,11 @@ impl Source<'_> {
                  It may be a saved error page: look at its first bytes with a shell command.",
                 self.path.display()
             ))),
+            "pdf" => Err(Failure::failed(format!(
+                "{} is named like a PDF document but does not hold one. Look at its first bytes \
+                 with a shell command.",
+                self.path.display()
+            ))),
             "ipynb" => notebook::read(&self, call),
             _ if text::is_binary(&self.head) => Err(self.refuse_binary()),
             _ => self.read_text(call),
@@ -202,7 +207,7 @@ impl Source<'_> {
         };
         let files = &call.workbench.files;
         files.note_read(&self.path, is_whole.then_some(page.hash), stamp, extent);
-        Ok(show(self.written, wanted.start, &page))
+        Ok(show(self.written, offset.unwrap_or(1), &page))
     }
 
     /// The lines asked for. UTF-16 is decoded first, so only files of a moderate size.
@@ -247,7 +252,9 @@ impl Source<'_> {
     }
 }
 
-fn show(written: &str, start: u64, page: &lines::Page) -> Outcome {
+/// `asked` is the first line as the model counts it; 0 and 1 are the same.
+fn show(written: &str, asked: u64, page: &lines::Page) -> Outcome {
+    let start = asked.max(1);
     let text = String::from_utf8_lossy(&page.bytes).replace("\r\n", "\n");
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
     let mut shown = if page.count == 0 {
@@ -284,7 +291,7 @@ fn show(written: &str, start: u64, page: &lines::Page) -> Outcome {
         "filePath": written,
         "content": text,
         "numLines": page.count,
-        "startLine": start,
+        "startLine": asked,
         "totalLines": page.total,
     });
     if page.is_cut {

@@ -283,3 +283,54 @@ fn failures_have_the_words_the_official_sdks_know() {
     // A failure leaves no lock.
     room.resume(&known);
 }
+
+#[test]
+fn a_cut_that_drops_more_than_the_named_turn_is_refused() {
+    let room = Room::new();
+    let session = room.session(&["falcons", "owls", "hawks"]);
+    let text = fs::read_to_string(room.place().file(&session)).expect("read");
+    let entries = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("json"));
+    let of = |kind: &str| -> Vec<String> {
+        let entries = entries.clone().filter(|entry| entry["type"] == kind);
+        entries
+            .map(|entry| entry["uuid"].as_str().expect("uuid").to_owned())
+            .collect()
+    };
+    let (prompts, answers) = (of("user"), of("assistant"));
+    let at = |answer: usize, drops: &str| {
+        let request = Request {
+            resume_at: Some(MessageUuid::from(answers[answer].as_str())),
+            drops_turn: Some(drops.to_owned()),
+            fork: Fork::On,
+            ..resume(&session)
+        };
+        let stamp = Stamp::new(
+            "1",
+            &Environment::default(),
+            room.place().file(&session).as_path(),
+        );
+        Transcript::open(&request, Some(&room.place()), stamp)
+    };
+    assert_eq!(
+        at(1, &prompts[2]).expect("one turn").loaded.messages,
+        spoken(&["falcons", "owls"])
+    );
+    assert!(at(2, &prompts[2]).is_ok(), "nothing is dropped");
+    let stranger = new_session();
+    for (answer, drops) in [
+        (0, prompts[1].as_str()),
+        (0, &prompts[2]),
+        (1, stranger.as_str()),
+        (1, "no uuid"),
+    ] {
+        let refused = at(answer, drops).expect_err("too much is dropped");
+        let said = refused.to_string();
+        assert!(
+            said.starts_with("Resume rejected by --resume-drops-turn: "),
+            "{said}"
+        );
+        assert!(refused.is_told_in_a_result());
+    }
+}
