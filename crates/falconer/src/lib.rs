@@ -77,7 +77,7 @@ pub use hook::{Hook, HookCall, HookError, OnFailure};
 pub use launch::{
     CliFeature, CliVersion, ExecutableProblem, HostFeatures, LaunchPlan, LaunchWarning, NamedBy,
     OLDEST_CLI_VERSION, OptionProblem, OptionProblems, SdkServer, SettingsVariable, Support,
-    Surroundings, TESTED_CLI_VERSION, UnreadableVersion, VersionProblem,
+    Surroundings, TESTED_CLI_VERSION, UnreadableVersion, VersionProblem, find_cli,
 };
 pub use messages::Messages;
 pub use options::{

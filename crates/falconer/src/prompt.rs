@@ -45,6 +45,11 @@ impl Prompt {
         self
     }
 
+    /// What is sent, as far as it is said; a message without an id gets one when it is sent.
+    pub fn input(&self) -> &UserInput {
+        &self.0
+    }
+
     /// The line to send and the ticket for its results.
     pub(crate) fn into_input(self) -> (UserInput, Ticket) {
         let mut input = self.0;

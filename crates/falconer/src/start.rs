@@ -26,7 +26,7 @@ pub(crate) async fn cli(
     mut options: Options,
     first: Option<&UserInput>,
 ) -> Result<(Client, Messages), Error> {
-    let restored = restore(&mut options).await?;
+    let mut restored = restore(&mut options).await?;
     let host = options.host_features();
     let mut surroundings = surroundings(&options, &host).await?;
     let (plan, standing) = isolation::settle(&options, &host, &mut surroundings).await?;
@@ -35,7 +35,13 @@ pub(crate) async fn cli(
     }
     let mirror = mirror(&options.handlers, &plan);
     let (home, in_force) = match standing {
-        Some(standing) => (Some(standing.home), Some(Arc::new(standing.in_force))),
+        Some(standing) => {
+            // The settings of an isolated run count in its own home only.
+            if let Some(session) = restored.take() {
+                session.move_into(&standing.home.path().join(".claude"))?;
+            }
+            (Some(standing.home), Some(Arc::new(standing.in_force)))
+        }
         None => (None, None),
     };
     let transport = transport(&options, &plan, home.map(Arc::new))?;
@@ -160,10 +166,15 @@ async fn restore(options: &mut Options) -> Result<Option<Materialized>, Error> {
         })?),
     };
     let key = SessionKey::new(project, crate::sessions::SessionId::new(id)?);
-    let restored = materialize(store.store.as_ref(), &key, &MaterializeOptions::new()).await?;
-    *options = options
-        .clone()
-        .env("CLAUDE_CONFIG_DIR", restored.config_dir());
+    let written = match &options.launch.isolation {
+        Some(isolation) => MaterializeOptions::new().below(isolation.homes()),
+        None => MaterializeOptions::new(),
+    };
+    let restored = materialize(store.store.as_ref(), &key, &written).await?;
+    if options.launch.isolation.is_none() {
+        let directory = restored.config_dir();
+        *options = options.clone().env("CLAUDE_CONFIG_DIR", directory);
+    }
     Ok(Some(restored))
 }
 

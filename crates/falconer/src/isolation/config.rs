@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use secrecy::SecretString;
 
@@ -35,6 +36,29 @@ pub struct IsolationConfig {
     pub(super) root: Option<PathBuf>,
     pub(super) homes: Option<PathBuf>,
     pub(super) probing: Probing,
+    pub(super) proof_age: ProofAge,
+    pub(super) probe_limit: ProbeLimit,
+}
+
+/// How long a proof counts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProofAge(pub(super) Duration);
+
+impl Default for ProofAge {
+    fn default() -> Self {
+        Self(Duration::from_secs(600))
+    }
+}
+
+/// How long a probe may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProbeLimit(pub(super) Duration);
+
+impl Default for ProbeLimit {
+    /// More than a loaded machine needs to start the engine and run two commands.
+    fn default() -> Self {
+        Self(Duration::from_secs(90))
+    }
 }
 
 /// Whose credentials the run gets.
@@ -149,6 +173,21 @@ impl IsolationConfig {
     /// Makes homes in this directory. Default: the system's directory for temporary files.
     pub fn homes_in(mut self, directory: impl Into<PathBuf>) -> Self {
         self.homes = Some(directory.into());
+        self
+    }
+
+    /// Tries the sandbox again when the last proof is older than this. Default: ten minutes.
+    ///
+    /// Only a success is remembered, only in this process, and only for the same engine,
+    /// sandbox programs, kernel, `PATH` and settings. Zero tries it before every run.
+    pub fn proof_age(mut self, age: Duration) -> Self {
+        self.proof_age = ProofAge(age);
+        self
+    }
+
+    /// How long trying the sandbox may take before the run is refused. Default: 90 s.
+    pub fn probe_limit(mut self, limit: Duration) -> Self {
+        self.probe_limit = ProbeLimit(limit);
         self
     }
 

@@ -78,6 +78,9 @@ mod tests {
         symlink("a/b", root.join("in")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
         symlink(&root, outer.join("alias")).unwrap();
+        symlink("..", root.join("a/up")).unwrap();
+        symlink("../..", root.join("a/far")).unwrap();
+        symlink("/etc", root.join("a/etc")).unwrap();
         let inside = |path: &str| confine(&root, path).ok();
         let table = [
             ("", Some(root.clone())),
@@ -97,7 +100,29 @@ mod tests {
             ("/etc", None),
             ("loop", None),
             ("missing", None),
+            ("./a/./b/.", Some(root.join("a/b"))),
+            ("a//b", Some(root.join("a/b"))),
+            ("a/b/../../a", Some(root.join("a"))),
+            ("in/.", Some(root.join("a/b"))),
+            ("in/../b", Some(root.join("a/b"))),
+            ("out/alias/a", Some(root.join("a"))),
+            ("out/root/in", Some(root.join("a/b"))),
+            ("a/up", Some(root.clone())),
+            ("a/up/a", Some(root.join("a"))),
+            ("a/far", None),
+            ("a/up/..", None),
+            ("a/b/../../..", None),
+            ("in/../../../root-other", None),
+            ("out/root/..", None),
+            ("out/alias/..", None),
+            ("a/etc", None),
+            ("a/etc/passwd", None),
+            ("loop/a", None),
+            ("/proc/self/cwd", None),
+            ("/tmp/..", None),
+            ("a/missing/..", None),
         ];
+        assert!(table.len() >= 30);
         for (path, expected) in table {
             assert_eq!(inside(path), expected, "{path}");
         }

@@ -45,3 +45,6 @@ fn write(path: &Path, content: &[u8]) -> Result<(), IsolationError> {
 fn failed(path: &Path, error: SessionError) -> IsolationError {
     IsolationError::home("write", path)(std::io::Error::other(error))
 }
+
+#[cfg(test)]
+mod tests;

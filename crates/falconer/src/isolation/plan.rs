@@ -200,14 +200,22 @@ fn contradictions(options: &LaunchOptions, config: &IsolationConfig) -> Vec<Opti
         "choose the credentials in one place",
     );
     let changes = config.changes.iter().chain(&options.environment.changes);
-    let mut set_home = changes.filter(|change| {
-        matches!(change, EnvironmentChange::Set(name, _) | EnvironmentChange::Keep(name)
-            if name == "HOME")
-    });
+    let sets = |wanted: &str| {
+        changes.clone().any(|change| {
+            matches!(change, EnvironmentChange::Set(name, _) | EnvironmentChange::Keep(name)
+                if name == wanted)
+        })
+    };
     exclusive(
-        set_home.next().is_some(),
+        sets("HOME"),
         "a HOME of the caller",
         "an isolated run has a home of its own",
+    );
+    // The CLI would read its settings there, and the rules of the isolation would not count.
+    exclusive(
+        sets("CLAUDE_CONFIG_DIR"),
+        "a CLAUDE_CONFIG_DIR of the caller",
+        "an isolated run has settings of its own",
     );
     problems
 }

@@ -4,13 +4,14 @@
 //! commands: one writes outside of its directory, one connects to a host that is on no list.
 //! What counts is what happened on disk and at the socket, not what the commands said.
 
+mod proven;
 mod responder;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 use serde::Serialize;
 
@@ -18,9 +19,6 @@ use self::responder::Responder;
 use super::{Home, IsolationConfig, IsolationError};
 use crate::error::Error;
 use crate::options::Options;
-
-/// More than a loaded machine needs to start the engine and run two commands.
-const LIMIT: Duration = Duration::from_secs(90);
 
 /// What was found out about something that must be refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -45,6 +43,8 @@ pub struct ProbeReport {
     pub host_refused: Proof,
     /// What was done, for a person.
     pub details: Vec<String>,
+    /// How long ago that was, in seconds; 0 if it was done for this run.
+    pub age_seconds: u64,
 }
 
 impl ProbeReport {
@@ -62,8 +62,37 @@ impl fmt::Display for ProbeReport {
     }
 }
 
-/// Runs the probe; a sandbox that lets something through is an error.
-pub(crate) async fn probe(
+/// Runs the probe, unless it is known how it ends; a sandbox that lets something through is an
+/// error.
+pub(crate) async fn prove(
+    program: &Path,
+    config: &IsolationConfig,
+    path: Option<&OsStr>,
+) -> Result<ProbeReport, IsolationError> {
+    let circumstances = match config.proof_age.0.is_zero() {
+        true => None,
+        false => proven::circumstances(program, config, path),
+    };
+    let Some(circumstances) = circumstances else {
+        return probe(program, config, path).await;
+    };
+    let slot = proven::slot(circumstances);
+    // Whoever comes while another is trying waits for that one, but not for ever.
+    let waited = tokio::time::timeout(config.probe_limit.0, slot.lock()).await;
+    let Ok(mut known) = waited else {
+        return probe(program, config, path).await;
+    };
+    if let Some(report) = known.report_within(config.proof_age.0) {
+        return Ok(report);
+    }
+    known.forget();
+    let started = Instant::now();
+    let report = probe(program, config, path).await?;
+    known.keep(started, &report);
+    Ok(report)
+}
+
+async fn probe(
     program: &Path,
     config: &IsolationConfig,
     path: Option<&OsStr>,
@@ -90,12 +119,13 @@ pub(crate) async fn probe(
     let options = options(program, &work, &responder.url(), path);
     let options = options.isolation(config.for_probe(&outside));
     let run = async { crate::query::query("go", options).await?.outcome().await };
-    let ended = tokio::time::timeout(LIMIT, Box::pin(run)).await;
+    let limit = config.probe_limit.0;
+    let ended = tokio::time::timeout(limit, Box::pin(run)).await;
     drop(responder);
     let ran = |name: &str| work.join(name).exists();
     if !ran("write-ran") || (tries_host && !ran("host-ran")) {
         let reason = match ended {
-            Err(_) => format!("it did not end within {LIMIT:?}"),
+            Err(_) => format!("it did not end within {limit:?}"),
             Ok(Err(Error::Isolation(error))) => return Err(*error),
             Ok(Err(error)) => error.to_string(),
             Ok(Ok(_)) => "the engine did not run the commands".to_owned(),
@@ -133,6 +163,7 @@ fn judge(write_refused: bool, host_refused: Option<bool>) -> ProbeReport {
         write_refused: proof(write_refused),
         host_refused: host_refused.map_or(Proof::NotTried, proof),
         details: vec![write, host],
+        age_seconds: 0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::furnish::furnish;
 use super::plan::child_path;
-use super::probe::probe;
+use super::probe::prove;
 use super::{Home, IsolationError, IsolationInForce, Sandbox, SandboxInForce};
 use crate::error::Error;
 use crate::launch::{HostFeatures, LaunchPlan, Surroundings};
@@ -41,7 +41,7 @@ pub(crate) async fn settle(
         Sandbox::OffByChoice => SandboxInForce::OffByChoice,
         Sandbox::Required(sandbox) if config.needs_probe() => {
             let path = child_path(config, &options.launch, &surroundings.env);
-            let proof = Box::pin(probe(&plan.program, config, path.as_deref())).await?;
+            let proof = Box::pin(prove(&plan.program, config, path.as_deref())).await?;
             let nesting = sandbox.nesting;
             SandboxInForce::Sandboxed { nesting, proof }
         }

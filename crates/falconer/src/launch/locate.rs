@@ -78,6 +78,35 @@ fn is_executable(_path: &Path) -> bool {
     true
 }
 
+/// A given environment on the disks of this machine.
+#[derive(Debug)]
+struct GivenEnvironment<'a>(&'a [(OsString, OsString)]);
+
+impl HostView for GivenEnvironment<'_> {
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let mut latest = self.0.iter().rev();
+        let found = latest.find(|(other, _)| other == name);
+        found.map(|(_, value)| value.clone())
+    }
+
+    fn kind(&self, path: &Path) -> FileKind {
+        ThisMachine.kind(path)
+    }
+}
+
+/// Finds the official CLI as a query would, in an environment that is given. It only looks.
+///
+/// # Errors
+///
+/// [`Error::CliNotFound`] with every place that was looked at, or [`Error::CliUnusable`] if a path
+/// was named, by `explicit` or `FALCONER_CLAUDE_PATH`, that is of no use.
+pub fn find_cli(
+    explicit: Option<&Path>,
+    environment: &[(OsString, OsString)],
+) -> Result<PathBuf, Error> {
+    locate(explicit, &GivenEnvironment(environment))
+}
+
 /// Why a path that was named cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -19,7 +19,7 @@ mod settings_variables;
 mod surroundings;
 mod version;
 
-pub use locate::{ExecutableProblem, NamedBy};
+pub use locate::{ExecutableProblem, NamedBy, find_cli};
 pub use plan::{HostFeatures, LaunchPlan, LaunchWarning, SdkServer};
 pub use problem::{OptionProblem, OptionProblems};
 pub use settings_variables::SettingsVariable;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use falconer_protocol::control::InitializeRequest;
 
+use crate::account::document;
 use crate::engine_choice::InProcessEngine;
 use crate::error::Error;
 use crate::isolation::Facts;
@@ -166,8 +167,12 @@ async fn settings_file(options: &LaunchOptions) -> Option<Result<String, String>
     }
     // The engine reads it relative to its own directory.
     let cwd = options.environment.cwd.as_deref().unwrap_or(Path::new(""));
-    let text = tokio::fs::read_to_string(cwd.join(path)).await;
-    Some(text.map_err(|error| error.to_string()))
+    let path = cwd.join(path);
+    let read = tokio::task::spawn_blocking(move || document::text(&path)).await;
+    Some(match read {
+        Ok(text) => text.map_err(|problem| problem.to_string()),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 impl Options {

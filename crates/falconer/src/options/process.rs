@@ -69,6 +69,12 @@ impl Options {
         self
     }
 
+    /// Whether answers are streamed as they are written.
+    #[must_use]
+    pub fn includes_partial_messages(&self) -> bool {
+        self.launch.process.partial_messages
+    }
+
     /// Reports the life of hooks.
     ///
     /// Carried by `--include-hook-events`. Default: off.

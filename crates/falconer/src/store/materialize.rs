@@ -16,6 +16,7 @@ use super::error::StoreError;
 use super::key::SessionKey;
 use super::seed;
 use super::stored::split_metadata;
+use crate::account::document::{self, FileProblem};
 use crate::sessions::{SessionError, SessionId, metadata_path};
 
 /// How a stored session is written to disk.
@@ -24,6 +25,7 @@ use crate::sessions::{SessionError, SessionId, metadata_path};
 pub struct MaterializeOptions {
     load_timeout: Duration,
     seed: Option<PathBuf>,
+    parent: Option<PathBuf>,
 }
 
 impl Default for MaterializeOptions {
@@ -31,6 +33,7 @@ impl Default for MaterializeOptions {
         Self {
             load_timeout: Duration::from_secs(60),
             seed: None,
+            parent: None,
         }
     }
 }
@@ -53,6 +56,12 @@ impl MaterializeOptions {
     /// it would be lost with the directory. So do plugins, which it would install anew.
     pub fn seed_from(mut self, config_dir: impl Into<PathBuf>) -> Self {
         self.seed = Some(config_dir.into());
+        self
+    }
+
+    /// Makes the directory in this one. Default: the system's one for temporary files.
+    pub(crate) fn below(mut self, parent: impl Into<PathBuf>) -> Self {
+        self.parent = Some(parent.into());
         self
     }
 }
@@ -79,6 +88,14 @@ impl Materialized {
     /// What `--resume` has to be.
     pub fn session_id(&self) -> &SessionId {
         &self.session_id
+    }
+
+    /// Moves the session into another configuration directory on the same disk, in which there
+    /// is none yet.
+    pub(crate) fn move_into(self, config_dir: &Path) -> Result<(), SessionError> {
+        let to = config_dir.join("projects");
+        fs::rename(self.projects_dir(), &to).map_err(SessionError::io("write", &to))?;
+        self.close()
     }
 
     /// Removes the directory and says if that fails.
@@ -108,7 +125,7 @@ pub async fn materialize(
         id: key.session_id.to_string(),
         searched: vec![PathBuf::from(format!("session store: {key}"))],
     })?;
-    let directory = private_dir()?;
+    let directory = private_dir(options.parent.as_deref())?;
     let project = directory.path().join("projects").join(&key.project_key);
     let session_dir = project.join(key.session_id.as_str());
     write_transcript(session_dir.with_extension("jsonl"), entries).await?;
@@ -140,12 +157,12 @@ async fn in_time<T>(
     answer.unwrap_or(Err(StoreError::Timeout { doing, after }))
 }
 
-fn private_dir() -> Result<TempDir, SessionError> {
+fn private_dir(parent: Option<&Path>) -> Result<TempDir, SessionError> {
     let mut builder = tempfile::Builder::new();
     builder
         .prefix("falconer-resume-")
         .permissions(Permissions::from_mode(0o700));
-    let parent = std::env::temp_dir();
+    let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
     builder
         .tempdir_in(&parent)
         .map_err(SessionError::io("create a directory in", &parent))
@@ -206,14 +223,13 @@ pub(crate) fn write_private(
     write(&mut out).and_then(|()| out.flush()).map_err(failed())
 }
 
-/// Reads a regular file; `None` if it is not there.
+/// Reads a regular file of a bounded size; `None` if it is not there.
 pub(crate) fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
-    match fs::metadata(path) {
-        Ok(meta) if meta.is_file() => fs::read(path)
-            .map(Some)
-            .map_err(SessionError::io("read", path)),
-        Ok(_) => Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(SessionError::io("read", path)(error)),
+    match document::bytes(path, document::SIZE_LIMIT) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(FileProblem::NotFound | FileProblem::NotAFile) => Ok(None),
+        Err(problem) => Err(SessionError::io("read", path)(std::io::Error::other(
+            problem,
+        ))),
     }
 }
