@@ -67,10 +67,12 @@ pub enum ActionStatus {
     Ok,
     /// It failed.
     Failed,
-    /// It was not permitted.
+    /// It was not permitted, or the user stopped it.
     Denied,
-    /// The run ended first.
+    /// The run ended first, or it was called off.
     Aborted,
+    /// Nobody was left to see how it ended; it may have run.
+    Unknown,
 }
 
 impl Action {

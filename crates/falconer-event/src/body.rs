@@ -1,11 +1,14 @@
 //! What can happen.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::action::Action;
 use crate::id::ItemId;
+use crate::prompt::Prompt;
 use crate::request::{
     PermissionRequested, PermissionResolved, QuestionRequested, QuestionResolved,
 };
@@ -28,11 +31,14 @@ pub enum Body {
     /// A message, a thought or an action begins.
     #[serde(rename = "item.started")]
     ItemStarted(Box<Item>),
-    /// More of a text; streamed, not stored.
+    /// More of a text. It is streamed, not stored, and has no number of its own.
     #[serde(rename = "item.delta")]
     ItemDelta {
         /// The item.
         id: ItemId,
+        /// How many characters (Unicode scalar values) of the item were streamed before.
+        #[serde(default)]
+        offset: u64,
         /// What is added.
         text: String,
     },
@@ -80,8 +86,63 @@ pub enum Body {
     RunCompleted(Box<RunCompleted>),
 }
 
+impl Body {
+    /// The `type` of an event with this body.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::RunStarted(_) => "run.started",
+            Self::TurnStarted(_) => "turn.started",
+            Self::TurnCompleted(_) => "turn.completed",
+            Self::ItemStarted(_) => "item.started",
+            Self::ItemDelta { .. } => "item.delta",
+            Self::ItemCompleted(_) => "item.completed",
+            Self::PermissionRequested(_) => "permission.requested",
+            Self::PermissionResolved(_) => "permission.resolved",
+            Self::QuestionRequested(_) => "question.requested",
+            Self::QuestionResolved(_) => "question.resolved",
+            Self::TaskStarted(_) => "task.started",
+            Self::TaskProgress(_) => "task.progress",
+            Self::TaskCompleted(_) => "task.completed",
+            Self::SessionChanged(_) => "session.changed",
+            Self::Retry(_) => "retry",
+            Self::Limit(_) => "limit",
+            Self::Warning(_) => "warning",
+            Self::Unknown(_) => "unknown",
+            Self::RunCompleted(_) => "run.completed",
+        }
+    }
+
+    /// What ties events together that are about one thing: the call, the message, the request or
+    /// the task.
+    pub fn correlation(&self) -> Option<&str> {
+        let id = match self {
+            Self::ItemStarted(item) | Self::ItemCompleted(item) => item.id.as_str(),
+            Self::ItemDelta { id, .. } => id.as_str(),
+            Self::PermissionRequested(asked) => match asked.tool_use_id.is_empty() {
+                true => &asked.id,
+                false => &asked.tool_use_id,
+            },
+            Self::QuestionRequested(asked) => asked.tool_use_id.as_ref().unwrap_or(&asked.id),
+            Self::PermissionResolved(resolved) => &resolved.id,
+            Self::QuestionResolved(resolved) => &resolved.id,
+            Self::TaskStarted(task) | Self::TaskProgress(task) | Self::TaskCompleted(task) => {
+                task.tool_use_id.as_ref().unwrap_or(&task.id)
+            }
+            Self::TurnStarted(turn) => turn.prompts.first()?,
+            Self::TurnCompleted(turn) => turn.prompts.first()?,
+            _ => return None,
+        };
+        Some(id)
+    }
+
+    /// Whether it is only streamed: it takes no number, is not stored, and may be missed.
+    pub fn is_ephemeral(&self) -> bool {
+        matches!(self, Self::ItemDelta { .. })
+    }
+}
+
 /// What runs, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RunStarted {
     /// `claude`, `native` or `script`.
@@ -114,6 +175,13 @@ pub struct RunStarted {
     /// The tools on offer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// The schemas of tools, by name, as far as the host knows them: engines name their own
+    /// tools but do not say what these take.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tool_schemas: BTreeMap<String, Value>,
+    /// The MCP servers, and whether they are connected, as the engine says it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_servers: BTreeMap<String, String>,
 }
 
 /// A message, a thought or an action.
@@ -126,11 +194,31 @@ pub struct Item {
     pub content: ItemContent,
 }
 
+impl Item {
+    /// An item.
+    pub fn new(id: impl Into<ItemId>, content: ItemContent) -> Self {
+        Self {
+            id: id.into(),
+            content,
+        }
+    }
+
+    /// A message of the user.
+    pub fn prompt(id: impl Into<ItemId>, prompt: Prompt) -> Self {
+        Self {
+            id: id.into(),
+            content: ItemContent::Prompt(Box::new(prompt)),
+        }
+    }
+}
+
 /// What an item is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ItemContent {
+    /// A message of the user; the item has the id of the message.
+    Prompt(Box<Prompt>),
     /// Text of the agent.
     Message {
         /// The text.
@@ -273,11 +361,25 @@ pub struct Limit {
     pub kind: String,
     /// Whether it is reached; otherwise it is near.
     pub reached: bool,
+    /// What kind of limit of the service it is; none for limits of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<LimitClass>,
     /// When it is lifted, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<f64>,
     /// For people.
     pub text: String,
+}
+
+/// Kinds of limits of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LimitClass {
+    /// Too much at once; it passes within minutes.
+    Short,
+    /// What was paid for is used up until the reset.
+    Quota,
 }
 
 /// Something is not as it should be.
@@ -326,6 +428,23 @@ pub struct RunCompleted {
     /// The end of what the engine wrote to stderr; only after a failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
+}
+
+impl RunCompleted {
+    /// A run that ended like this, of which nothing else is known.
+    pub fn new(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            failure: None,
+            text: String::new(),
+            structured_output: None,
+            native_session: None,
+            turns: 0,
+            tokens: Tokens::default(),
+            cost_usd: 0.0,
+            stderr: Vec::new(),
+        }
+    }
 }
 
 /// How a run ended.

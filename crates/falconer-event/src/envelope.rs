@@ -12,7 +12,7 @@ use crate::id::{RunId, TurnNumber};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Event {
-    /// Per session, from 1, without gaps.
+    /// Per session, from 1, without gaps. A delta repeats the number of the event before it.
     pub seq: u64,
     /// When it was recorded, in RFC 3339.
     pub time: String,
@@ -140,9 +140,12 @@ impl Sequence {
         self.last
     }
 
-    /// Puts a draft into its envelope.
+    /// Puts a draft into its envelope. What is ephemeral takes no number: it has that of the
+    /// last event that has one.
     pub fn stamp(&mut self, run: &RunId, time: impl Into<String>, draft: Draft) -> Event {
-        self.last += 1;
+        if !draft.body.is_ephemeral() {
+            self.last += 1;
+        }
         Event {
             seq: self.last,
             time: time.into(),

@@ -24,20 +24,22 @@ mod envelope;
 mod id;
 mod normalise;
 mod preview;
+mod prompt;
 mod request;
 mod schema;
 mod turn;
 
 pub use action::{Action, ActionKind, ActionStatus};
 pub use body::{
-    Body, Item, ItemContent, Limit, Outcome, Retry, RunCompleted, RunStarted, SessionChanged, Task,
-    TaskEnd, Unknown, Warning,
+    Body, Item, ItemContent, Limit, LimitClass, Outcome, Retry, RunCompleted, RunStarted,
+    SessionChanged, Task, TaskEnd, Unknown, Warning,
 };
 pub use diff::Diff;
 pub use envelope::{Draft, Event, Sequence, Source};
 pub use id::{ItemId, RunId, TurnNumber};
 pub use normalise::{End, Normaliser, Run};
 pub use preview::Preview;
+pub use prompt::{Attachment, Prompt, PromptDelivery, PromptState};
 pub use request::{
     PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested, QuestionResolved,
     Resolution,

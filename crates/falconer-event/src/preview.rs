@@ -37,8 +37,15 @@ impl Preview {
 
     /// Shortens what a tool returned: a text, a list of blocks, or an object.
     pub fn of_result(content: &Value) -> Self {
-        Self::of(&text_of(content))
+        Self::of(unwrapped(&text_of(content)))
     }
+}
+
+/// Some engines put the text of an error between marks that are meant for the model.
+fn unwrapped(text: &str) -> &str {
+    let inner = text.strip_prefix("<tool_use_error>");
+    let inner = inner.and_then(|text| text.strip_suffix("</tool_use_error>"));
+    inner.unwrap_or(text)
 }
 
 /// The text in a result of any shape.
@@ -84,6 +91,8 @@ mod tests {
             (json!({"type": "text", "text": "one"}), "one"),
             (json!({"answer": 42}), r#"{"answer":42}"#),
             (json!(7), "7"),
+            (json!("<tool_use_error>no</tool_use_error>"), "no"),
+            (json!("<tool_use_error>no"), "<tool_use_error>no"),
         ];
         for (content, expected) in cases {
             assert_eq!(Preview::of_result(&content).text, expected, "{content}");

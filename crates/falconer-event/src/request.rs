@@ -27,6 +27,21 @@ pub struct PermissionRequested {
     /// The sub-agent that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The question in the engine's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the call is for, in the engine's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The path because of which it is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_path: Option<String>,
+    /// Where the agent works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// When it is denied unless somebody answers, in RFC 3339; never if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
 }
 
 impl PermissionRequested {
@@ -46,6 +61,11 @@ impl PermissionRequested {
             reason: None,
             suggestions: Vec::new(),
             agent: None,
+            title: None,
+            description: None,
+            blocked_path: None,
+            cwd: None,
+            expires_at: None,
         }
     }
 }
@@ -116,6 +136,9 @@ pub struct QuestionRequested {
     /// The call it is about, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
+    /// When it is denied unless somebody answers, in RFC 3339; never if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
 }
 
 impl QuestionRequested {
@@ -132,6 +155,7 @@ impl QuestionRequested {
             form,
             digest: digest.into(),
             tool_use_id: None,
+            expires_at: None,
         }
     }
 }

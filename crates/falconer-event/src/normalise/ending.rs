@@ -2,6 +2,7 @@
 
 use super::Normaliser;
 use super::items::action_item;
+use super::turns::INTERRUPTED;
 use crate::action::ActionStatus;
 use crate::body::{Body, Outcome, RunCompleted, TaskEnd};
 use crate::envelope::{Draft, Source};
@@ -26,6 +27,10 @@ impl Normaliser {
         if self.has_ended {
             return out;
         }
+        if self.is_reset {
+            self.reset(None, &mut out);
+        }
+        self.end_all_writing(&mut out);
         self.abort_actions(&mut out);
         self.abort_tasks(&mut out);
         let completed = Body::RunCompleted(Box::new(self.completed_run(end)));
@@ -64,7 +69,8 @@ impl Normaliser {
             .failure
             .or_else(|| (!self.open_turns.is_empty()).then(unfinished))
             .or_else(|| last.and_then(|turn| turn.failure.clone()));
-        let outcome = match (end.cancelled, &failure) {
+        let is_interrupted = failure.as_ref().is_some_and(|it| it.class == INTERRUPTED);
+        let outcome = match (end.cancelled || is_interrupted, &failure) {
             (true, _) => Outcome::Cancelled,
             (false, Some(_)) => Outcome::Failed,
             (false, None) => Outcome::Ok,

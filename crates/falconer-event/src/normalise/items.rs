@@ -17,7 +17,10 @@ use crate::preview::Preview;
 
 impl Normaliser {
     pub(super) fn assistant(&mut self, message: &AssistantMessage, out: &mut Vec<Draft>) {
-        self.ensure_turn(out);
+        // A sub-agent in the background speaks between turns.
+        if message.parent_tool_use_id.is_none() {
+            self.speaks(out);
+        }
         for block in &message.message.content {
             self.block(block, message, out);
         }
@@ -48,6 +51,7 @@ impl Normaliser {
             }
             _ => return self.other_block(block, message, out),
         };
+        self.writing.remove(&id);
         self.push(
             parent,
             Body::ItemCompleted(Box::new(Item { id, content })),
@@ -95,7 +99,7 @@ impl Normaliser {
         if self.done.contains(&id) {
             return;
         }
-        let turn = self.open_turns.back().copied();
+        let turn = self.turn();
         if let Some(open) = self.actions.get_mut(&id) {
             // Progress was reported before the call itself.
             open.action = action;
@@ -125,7 +129,7 @@ impl Normaliser {
         if !self.done.insert(id.clone()) {
             return;
         }
-        let turn = self.open_turns.back().copied();
+        let turn = self.turn();
         let unseen = || Open {
             action: Action::unseen(),
             turn,
@@ -170,13 +174,14 @@ impl Normaliser {
         out: &mut Vec<Draft>,
     ) {
         let meta = message.tool_result_meta.iter().flatten();
-        let denied = meta
+        let kind = meta
             .filter(|meta| meta.id.as_ref() == Some(&result.tool_use_id))
-            .any(|meta| meta.non_execution_kind.is_some());
-        let status = match (denied, result.failed()) {
-            (true, _) => ActionStatus::Denied,
-            (false, true) => ActionStatus::Failed,
-            (false, false) => ActionStatus::Ok,
+            .find_map(|meta| meta.non_execution_kind.as_ref());
+        let status = match (kind.map(|kind| kind.as_str()), result.failed()) {
+            (Some("cancelled"), _) => ActionStatus::Aborted,
+            (Some(_), _) => ActionStatus::Denied,
+            (None, true) => ActionStatus::Failed,
+            (None, false) => ActionStatus::Ok,
         };
         let content = result
             .content

@@ -14,15 +14,15 @@ use falconer_protocol::{Message, ToolUseId};
 use serde_json::Value;
 
 use crate::action::Action;
-use crate::body::{Body, Limit, Task, Unknown, Warning};
+use crate::body::{Body, Limit, LimitClass, Task, Unknown, Warning};
 use crate::envelope::{Draft, Source};
-use crate::id::TurnNumber;
+use crate::id::{ItemId, TurnNumber};
 use crate::turn::{Tokens, TurnCompleted};
 
 pub use ending::End;
 
 /// What is known of a run before its engine says anything.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Run {
     /// `claude`, `native` or `script`.
@@ -35,6 +35,8 @@ pub struct Run {
     pub billing: Option<String>,
     /// The sandbox in force.
     pub sandbox: Option<String>,
+    /// The schemas of tools, by name, as far as the host knows them.
+    pub tool_schemas: BTreeMap<String, Value>,
 }
 
 /// Turns the messages of one run into events.
@@ -49,7 +51,7 @@ pub struct Normaliser {
     has_started: bool,
     has_ended: bool,
     /// Turns without a result yet; results may be held back, so there may be several.
-    open_turns: VecDeque<TurnNumber>,
+    open_turns: VecDeque<OpenTurn>,
     turns: u32,
     last: Option<TurnCompleted>,
     tokens: Tokens,
@@ -58,8 +60,42 @@ pub struct Normaliser {
     tasks: BTreeMap<String, Task>,
     /// How many blocks of an API message have come, by its id.
     blocks: HashMap<String, usize>,
+    /// The model and the mode of the last turn.
+    model: Option<String>,
+    mode: Option<String>,
+    /// The conversation was cleared; the next turn says under which id it goes on.
+    is_reset: bool,
     /// Text of the agent in the turn under way.
     said: String,
+    /// Texts and thoughts that are being streamed.
+    writing: BTreeMap<ItemId, Writing>,
+}
+
+/// A text or a thought that is being streamed.
+#[derive(Debug)]
+struct Writing {
+    kind: WritingKind,
+    text: String,
+    /// Characters of the text.
+    length: u64,
+    turn: Option<TurnNumber>,
+    parent: Option<ToolUseId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WritingKind {
+    Message,
+    Thought,
+}
+
+/// A turn without a result yet.
+#[derive(Debug)]
+struct OpenTurn {
+    number: TurnNumber,
+    /// The prompts that caused it, if the engine named them.
+    prompts: Vec<String>,
+    /// Whether the agent itself has said something in it.
+    has_spoken: bool,
 }
 
 /// An action without a result yet.
@@ -86,7 +122,7 @@ impl Normaliser {
 
     /// The turn under way, if there is one.
     pub fn turn(&self) -> Option<TurnNumber> {
-        self.open_turns.back().copied()
+        self.open_turns.back().map(|turn| turn.number)
     }
 
     /// What a message means.
@@ -107,7 +143,7 @@ impl Normaliser {
             Message::Result(result) => self.result(result, out),
             Message::ToolProgress(progress) => self.tool_progress(progress, out),
             Message::ToolUseSummary(summary) => self.summary(summary, out),
-            Message::ConversationReset(_) => self.reset(None, out),
+            Message::ConversationReset(_) => self.is_reset = true,
             Message::RateLimitEvent(event) => self.rate_limit(&event.rate_limit_info, out),
             Message::Warning(warning) => self.warn(&warning.kind, &warning.text, out),
             // Answered elsewhere, or of interest to the host only.
@@ -124,7 +160,7 @@ impl Normaliser {
     /// Something of the agent in the turn under way.
     fn push(&self, parent: Option<&ToolUseId>, body: Body, out: &mut Vec<Draft>) {
         out.push(Draft {
-            turn: self.open_turns.back().copied(),
+            turn: self.turn(),
             source: Source::Agent,
             parent: parent.cloned(),
             body,
@@ -137,7 +173,7 @@ impl Normaliser {
             text: text.to_owned(),
         };
         let mut draft = Draft::new(Source::Falconer, Body::Warning(warning));
-        draft.turn = self.open_turns.back().copied();
+        draft.turn = self.turn();
         out.push(draft);
     }
 
@@ -155,7 +191,13 @@ impl Normaliser {
     fn rate_limit(&self, info: &falconer_protocol::message::RateLimitInfo, out: &mut Vec<Draft>) {
         let status = info.status.as_str();
         let kind = info.rate_limit_type.clone();
+        // A limit with a window of its own is a quota; others pass by themselves.
+        let class = match &kind {
+            Some(_) => LimitClass::Quota,
+            None => LimitClass::Short,
+        };
         let limit = Limit {
+            class: Some(class),
             kind: kind.unwrap_or_else(|| "rate_limit".to_owned()),
             reached: status == "rejected",
             resets_at: info.resets_at.as_ref().map(|time| time.as_f64()),

@@ -3,51 +3,126 @@
 use falconer_protocol::content::ContentBlock;
 use falconer_protocol::stream::{Delta, StreamEvent, StreamEventMessage};
 
-use super::Normaliser;
 use super::items::block_id;
+use super::{Normaliser, Writing, WritingKind};
 use crate::body::{Body, Item, ItemContent};
-use crate::envelope::Draft;
-use crate::id::ItemId;
+use crate::envelope::{Draft, Source};
+use crate::id::{ItemId, TurnNumber};
 
 impl Normaliser {
-    /// Only the main conversation streams.
     pub(super) fn stream_event(&mut self, event: &StreamEventMessage, out: &mut Vec<Draft>) {
-        let place = |index: u64| place(event, index);
+        if event.parent_tool_use_id.is_none() {
+            self.speaks(out);
+        }
         match &event.event {
             StreamEvent::ContentBlockStart(start) => {
-                let content = match &start.content_block {
-                    ContentBlock::Text(_) => ItemContent::Message {
-                        text: String::new(),
-                    },
-                    ContentBlock::Thinking(_) => ItemContent::Thought {
-                        text: String::new(),
-                    },
+                let kind = match &start.content_block {
+                    ContentBlock::Text(_) => WritingKind::Message,
+                    ContentBlock::Thinking(_) => WritingKind::Thought,
                     _ => return,
                 };
-                let item = Item {
-                    id: place(start.index),
-                    content,
-                };
-                self.push(None, Body::ItemStarted(Box::new(item)), out);
+                self.begin_writing(place(event, start.index), kind, event, out);
             }
             StreamEvent::ContentBlockDelta(delta) => {
-                let text = match &delta.delta {
-                    Delta::Text(text) => &text.text,
-                    Delta::Thinking(thinking) => &thinking.thinking,
+                let (kind, text) = match &delta.delta {
+                    Delta::Text(text) => (WritingKind::Message, &text.text),
+                    Delta::Thinking(thinking) => (WritingKind::Thought, &thinking.thinking),
                     _ => return,
                 };
-                let id = place(delta.index);
-                self.push(
-                    None,
-                    Body::ItemDelta {
-                        id,
-                        text: text.clone(),
-                    },
-                    out,
-                );
+                self.write(place(event, delta.index), kind, text, event, out);
             }
             _ => {}
         }
+    }
+
+    fn begin_writing(
+        &mut self,
+        id: ItemId,
+        kind: WritingKind,
+        event: &StreamEventMessage,
+        out: &mut Vec<Draft>,
+    ) {
+        if self.writing.contains_key(&id) {
+            return;
+        }
+        let writing = Writing {
+            kind,
+            text: String::new(),
+            length: 0,
+            turn: self.turn(),
+            parent: event.parent_tool_use_id.clone(),
+        };
+        let item = Item {
+            id: id.clone(),
+            content: writing.content(),
+        };
+        let parent = writing.parent.clone();
+        self.writing.insert(id, writing);
+        self.push(parent.as_ref(), Body::ItemStarted(Box::new(item)), out);
+    }
+
+    /// A delta says where it belongs, so that who missed some can tell.
+    fn write(
+        &mut self,
+        id: ItemId,
+        kind: WritingKind,
+        text: &str,
+        event: &StreamEventMessage,
+        out: &mut Vec<Draft>,
+    ) {
+        if !self.writing.contains_key(&id) {
+            self.begin_writing(id.clone(), kind, event, out);
+        }
+        let Some(writing) = self.writing.get_mut(&id) else {
+            return;
+        };
+        let (offset, parent) = (writing.length, writing.parent.clone());
+        writing.text.push_str(text);
+        writing.length += text.chars().count() as u64;
+        let text = text.to_owned();
+        let delta = Body::ItemDelta { id, offset, text };
+        self.push(parent.as_ref(), delta, out);
+    }
+
+    /// What was begun in a turn that is over stays as far as it came.
+    pub(super) fn end_writing(&mut self, turn: Option<TurnNumber>, out: &mut Vec<Draft>) {
+        let of_turn = |writing: &Writing| writing.turn == turn && writing.parent.is_none();
+        for (id, writing) in self.writing.extract_if(.., |_, writing| of_turn(writing)) {
+            if writing.kind == WritingKind::Message && !writing.text.is_empty() {
+                self.said.clone_from(&writing.text);
+            }
+            out.push(cut_off(id, writing));
+        }
+    }
+
+    /// Nothing stays open at the end of a run.
+    pub(super) fn end_all_writing(&mut self, out: &mut Vec<Draft>) {
+        self.end_writing(self.turn(), out);
+        for (id, writing) in std::mem::take(&mut self.writing) {
+            out.push(cut_off(id, writing));
+        }
+    }
+}
+
+impl Writing {
+    fn content(&self) -> ItemContent {
+        let text = self.text.clone();
+        match self.kind {
+            WritingKind::Message => ItemContent::Message { text },
+            WritingKind::Thought => ItemContent::Thought { text },
+        }
+    }
+}
+
+fn cut_off(id: ItemId, writing: Writing) -> Draft {
+    let content = writing.content();
+    Draft {
+        turn: writing.turn,
+        parent: writing.parent,
+        ..Draft::new(
+            Source::Falconer,
+            Body::ItemCompleted(Box::new(Item { id, content })),
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use falconer_protocol::Message;
 use falconer_protocol::system::{
-    ApiRetry, CompactBoundary, ModelFallback, StatusMessage, SystemMessage,
+    ApiRetry, CompactBoundary, ModelFallback, ModelRefusalFallback, StatusMessage, SystemMessage,
 };
 
 use super::Normaliser;
@@ -20,6 +20,11 @@ impl Normaliser {
             SystemMessage::TaskNotification(task) => self.task_ended(task, out),
             SystemMessage::CompactBoundary(boundary) => self.compacted(boundary, out),
             SystemMessage::ModelFallback(change) => self.model_changed(change, out),
+            SystemMessage::ModelRefusalFallback(refusal) => self.refused(refusal, out),
+            SystemMessage::ModelRefusalNoFallback(refusal) => {
+                let text = format!("{} refused to answer", refusal.original_model);
+                self.warn("refusal", &text, out);
+            }
             SystemMessage::SessionTitleChanged(change) => {
                 let to = change.title.clone().unwrap_or_default();
                 self.changed(SessionChanged::Title { to }, out);
@@ -45,10 +50,9 @@ impl Normaliser {
         self.push(None, Body::SessionChanged(change), out);
     }
 
-    fn status(&self, status: &StatusMessage, out: &mut Vec<Draft>) {
+    fn status(&mut self, status: &StatusMessage, out: &mut Vec<Draft>) {
         if let Some(mode) = &status.permission_mode {
-            let to = mode.as_str().to_owned();
-            self.changed(SessionChanged::Mode { to }, out);
+            self.mode_is(mode.as_str(), out);
         }
     }
 
@@ -72,7 +76,19 @@ impl Normaliser {
         self.changed(change, out);
     }
 
-    fn model_changed(&self, change: &ModelFallback, out: &mut Vec<Draft>) {
+    /// The model would not answer; another one may.
+    fn refused(&mut self, refusal: &ModelRefusalFallback, out: &mut Vec<Draft>) {
+        self.model = Some(refusal.fallback_model.clone());
+        let change = SessionChanged::Model {
+            from: Some(refusal.original_model.clone()),
+            to: refusal.fallback_model.clone(),
+            reason: Some("refusal".to_owned()),
+        };
+        self.changed(change, out);
+    }
+
+    fn model_changed(&mut self, change: &ModelFallback, out: &mut Vec<Draft>) {
+        self.model = Some(change.fallback_model.clone());
         let change = SessionChanged::Model {
             from: Some(change.original_model.clone()),
             to: change.fallback_model.clone(),

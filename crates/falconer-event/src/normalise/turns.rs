@@ -4,7 +4,7 @@ use falconer_protocol::message::{PermissionDenial, ResultMessage};
 use falconer_protocol::system::Init;
 use falconer_protocol::usage::Usage;
 
-use super::Normaliser;
+use super::{Normaliser, OpenTurn};
 use crate::body::{Body, RunStarted, SessionChanged};
 use crate::envelope::{Draft, Source};
 use crate::id::TurnNumber;
@@ -22,15 +22,33 @@ impl Normaliser {
         } else if session.is_some() && session != self.session {
             self.session.clone_from(&session);
             self.reset(session, out);
+        } else if self.is_reset {
+            self.reset(None, out);
         }
+        self.notice_changes(init, out);
         let prompts = init.user_message_uuids.iter().flatten();
-        self.begin_turn(
-            TurnStarted {
-                prompts: prompts.map(|id| id.as_str().to_owned()).collect(),
-                model: init.model.clone(),
-            },
-            out,
-        );
+        let prompts: Vec<String> = prompts.map(|id| id.as_str().to_owned()).collect();
+        if !self.is_under_way(&prompts) {
+            let model = init.model.clone();
+            self.begin_turn(TurnStarted { prompts, model }, out);
+        }
+    }
+
+    /// Whether an `init` only repeats itself: it names the prompts of an open turn, or comes
+    /// before anything was said. A turn too many would never end.
+    fn is_under_way(&self, prompts: &[String]) -> bool {
+        let repeats = |turn: &OpenTurn| !prompts.is_empty() && turn.prompts == prompts;
+        let is_fresh =
+            |turn: &OpenTurn| !turn.has_spoken && (prompts.is_empty() || turn.prompts.is_empty());
+        self.open_turns.iter().any(repeats) || self.open_turns.back().is_some_and(is_fresh)
+    }
+
+    /// The agent itself says something.
+    pub(super) fn speaks(&mut self, out: &mut Vec<Draft>) {
+        self.ensure_turn(out);
+        if let Some(turn) = self.open_turns.back_mut() {
+            turn.has_spoken = true;
+        }
     }
 
     fn started(&self, init: &Init) -> RunStarted {
@@ -51,23 +69,57 @@ impl Normaliser {
             billing: self.run.billing.clone(),
             sandbox: self.run.sandbox.clone(),
             tools: init.tools.clone(),
+            tool_schemas: self.run.tool_schemas.clone(),
+            mcp_servers: (init.mcp_servers.iter())
+                .map(|server| (server.name.clone(), server.status.clone()))
+                .collect(),
         }
     }
 
-    pub(super) fn reset(&self, native_session: Option<String>, out: &mut Vec<Draft>) {
+    /// What is not as it was in the turn before.
+    fn notice_changes(&mut self, init: &Init, out: &mut Vec<Draft>) {
+        if let Some(to) = init.model.clone()
+            && let Some(from) = self.model.replace(to.clone())
+            && from != to
+        {
+            let (from, reason) = (Some(from), None);
+            let change = SessionChanged::Model { from, to, reason };
+            self.push(None, Body::SessionChanged(change), out);
+        }
+        if let Some(mode) = &init.permission_mode {
+            self.mode_is(mode.as_str(), out);
+        }
+    }
+
+    /// The mode now; the first one is no change.
+    pub(super) fn mode_is(&mut self, now: &str, out: &mut Vec<Draft>) {
+        let before = self.mode.replace(now.to_owned());
+        if before.is_some_and(|before| before != now) {
+            let to = now.to_owned();
+            let change = SessionChanged::Mode { to };
+            self.push(None, Body::SessionChanged(change), out);
+        }
+    }
+
+    pub(super) fn reset(&mut self, native_session: Option<String>, out: &mut Vec<Draft>) {
+        self.is_reset = false;
         let change = SessionChanged::Reset { native_session };
         self.push(None, Body::SessionChanged(change), out);
     }
 
     pub(super) fn begin_turn(&mut self, started: TurnStarted, out: &mut Vec<Draft>) {
         self.turns += 1;
-        self.open_turns.push_back(TurnNumber(self.turns));
+        self.open_turns.push_back(OpenTurn {
+            number: TurnNumber(self.turns),
+            prompts: started.prompts.clone(),
+            has_spoken: false,
+        });
         self.said.clear();
         self.push(None, Body::TurnStarted(started), out);
     }
 
     /// For messages that come without an `init` before them.
-    pub(super) fn ensure_turn(&mut self, out: &mut Vec<Draft>) {
+    fn ensure_turn(&mut self, out: &mut Vec<Draft>) {
         if self.open_turns.is_empty() {
             self.begin_turn(TurnStarted::default(), out);
         }
@@ -79,12 +131,13 @@ impl Normaliser {
         if self.session.is_none() {
             self.session = result.session_id.as_ref().map(|id| id.as_str().to_owned());
         }
+        self.end_writing(self.open_turns.front().map(|turn| turn.number), out);
         self.complete_turn(self.completed(result), out);
     }
 
     /// Warnings first, so that nothing of the turn comes after its completion.
     pub(super) fn complete_turn(&mut self, completed: TurnCompleted, out: &mut Vec<Draft>) {
-        let turn = self.open_turns.pop_front();
+        let turn = self.open_turns.pop_front().map(|turn| turn.number);
         for denial in &completed.denials {
             let before = out.len();
             self.warn(
@@ -169,6 +222,9 @@ fn tokens(usage: &Usage) -> Tokens {
 
 /// The text is what the result says, else its errors, else its subtype, else its denials.
 fn failure(result: &ResultMessage) -> Failure {
+    if is_interrupted(result) {
+        return Failure::new(INTERRUPTED, interruption(result));
+    }
     let subtype = result.subtype.as_str();
     let denied = || {
         let tools: Vec<&str> = (result.permission_denials.iter())
@@ -183,6 +239,22 @@ fn failure(result: &ResultMessage) -> Failure {
         .or_else(|| (!result.permission_denials.is_empty()).then(denied))
         .unwrap_or_else(|| "the engine reports an error without a word".to_owned());
     Failure::new(class(result), text)
+}
+
+/// The class of a turn that somebody stopped.
+pub(super) const INTERRUPTED: &str = "interrupted";
+
+fn is_interrupted(result: &ResultMessage) -> bool {
+    let reason = result.terminal_reason.as_ref();
+    reason.is_some_and(|reason| reason.as_str().starts_with("aborted"))
+}
+
+/// What the engine says of an interruption is meant for its makers.
+fn interruption(result: &ResultMessage) -> String {
+    let said = result.result.iter().chain(&result.errors);
+    let mut said = said.filter(|text| !text.trim().is_empty() && !text.starts_with('['));
+    let said = said.next().cloned();
+    said.unwrap_or_else(|| "the turn was interrupted".to_owned())
 }
 
 fn class(result: &ResultMessage) -> String {

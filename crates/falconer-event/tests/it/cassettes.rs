@@ -107,7 +107,7 @@ fn said(body: &Body) -> String {
             )
         }
         Body::ItemStarted(item) => format!("item.started {}", content(&item.content)),
-        Body::ItemDelta { text, .. } => format!("item.delta {:?}", short(text)),
+        Body::ItemDelta { text, offset, .. } => format!("item.delta {offset} {:?}", short(text)),
         Body::ItemCompleted(item) => format!("item.completed {}", content(&item.content)),
         Body::Unknown(unknown) => format!("unknown {}", unknown.kind),
         Body::Warning(warning) => format!("warning {} {:?}", warning.kind, short(&warning.text)),

@@ -25,14 +25,15 @@ pub(crate) fn hold(events: &[Draft]) -> Result<(), String> {
     if completed != 1 || !is_last {
         return Err(format!("{completed} run.completed, last: {is_last}"));
     }
-    actions_are_closed(events)?;
+    items_are_closed(events)?;
+    deltas_leave_nothing_out(events)?;
     denials_are_told(events)?;
     turns_end_once(events)?;
     sessions_agree(events)
 }
 
-/// Every action begins at most once and is completed exactly once, in this order.
-fn actions_are_closed(events: &[Draft]) -> Result<(), String> {
+/// Every item that begins is completed once, in this order; an action is, in any case.
+fn items_are_closed(events: &[Draft]) -> Result<(), String> {
     let mut states: BTreeMap<&str, &str> = BTreeMap::new();
     for draft in events {
         let (item, step) = match &draft.body {
@@ -40,14 +41,18 @@ fn actions_are_closed(events: &[Draft]) -> Result<(), String> {
             Body::ItemCompleted(item) => (item, "completed"),
             _ => continue,
         };
-        let ItemContent::Action(action) = &item.content else {
-            continue;
+        let is_action = match &item.content {
+            ItemContent::Action(action) => {
+                if step == "completed" && action.status == ActionStatus::Running {
+                    return Err(format!("{} is completed and runs", item.id));
+                }
+                true
+            }
+            _ => false,
         };
-        if step == "completed" && action.status == ActionStatus::Running {
-            return Err(format!("{} is completed and runs", item.id));
-        }
         match (states.insert(item.id.as_str(), step), step) {
             (None, _) | (Some("started"), "completed") => {}
+            (Some("completed"), _) if !is_action => {}
             (before, now) => return Err(format!("{}: {before:?} then {now}", item.id)),
         }
     }
@@ -55,6 +60,23 @@ fn actions_are_closed(events: &[Draft]) -> Result<(), String> {
         Some((id, _)) => Err(format!("{id} is never completed")),
         None => Ok(()),
     }
+}
+
+/// A delta says how much of its item was streamed before, while the item is open.
+fn deltas_leave_nothing_out(events: &[Draft]) -> Result<(), String> {
+    let mut streamed: BTreeMap<&str, u64> = BTreeMap::new();
+    for draft in events {
+        match &draft.body {
+            Body::ItemStarted(item) => drop(streamed.insert(item.id.as_str(), 0)),
+            Body::ItemCompleted(item) => drop(streamed.remove(item.id.as_str())),
+            Body::ItemDelta { id, offset, text } => match streamed.get_mut(id.as_str()) {
+                Some(before) if before == offset => *before += text.chars().count() as u64,
+                before => return Err(format!("{id}: a delta at {offset} after {before:?}")),
+            },
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// As many warnings of a turn as it has denials, before its completion.
@@ -136,8 +158,20 @@ fn message() -> impl Strategy<Value = Message> {
         Just(json!({"type": "system", "subtype": "task_notification", "task_id": "k", "status": "completed"})),
         Just(json!({"type": "conversation_reset", "new_conversation_id": "n"})),
         Just(json!({"type": "surprise"})),
+        (0..2u64).prop_map(block_start),
+        (0..2u64).prop_map(block_delta),
     ];
     kinds.prop_map(|value| serde_json::from_value(value).unwrap())
+}
+
+fn block_start(index: u64) -> Value {
+    json!({"type": "stream_event", "api_message_id": "m", "event": {"type":
+        "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}})
+}
+
+fn block_delta(index: u64) -> Value {
+    json!({"type": "stream_event", "api_message_id": "m", "event": {"type":
+        "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": "hé"}}})
 }
 
 fn call(id: &str) -> Value {

@@ -131,3 +131,92 @@ fn nothing_comes_after_the_end() {
     assert_eq!(normaliser.reply(&json!("late")), []);
     assert_eq!(normaliser.end(End::default()), []);
 }
+
+#[test]
+fn an_init_that_repeats_itself_begins_no_turn() {
+    let init = |prompts: Value| {
+        json!({"type": "system", "subtype": "init", "cwd": "/p", "session_id": "s",
+            "user_message_uuids": prompts})
+    };
+    let said = json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        "content": [{"type": "text", "text": "hi"}]}});
+    let result = json!({"type": "result", "subtype": "success", "is_error": false,
+        "result": "hi", "session_id": "s"});
+    let cases: &[(&str, Vec<Value>, u32)] = &[
+        (
+            "at once, unnamed",
+            vec![
+                init(json!(null)),
+                init(json!(null)),
+                said.clone(),
+                result.clone(),
+            ],
+            1,
+        ),
+        (
+            "later, named",
+            vec![
+                init(json!(["a"])),
+                said.clone(),
+                init(json!(["a"])),
+                result.clone(),
+            ],
+            1,
+        ),
+        (
+            "another prompt",
+            vec![
+                init(json!(["a"])),
+                said.clone(),
+                init(json!(["b"])),
+                said.clone(),
+                result.clone(),
+                result.clone(),
+            ],
+            2,
+        ),
+    ];
+    for (name, messages, turns) in cases {
+        let mut normaliser = Normaliser::new(Run::default());
+        for message in messages {
+            normaliser.message(&serde_json::from_value(message.clone()).unwrap());
+        }
+        let drafts = normaliser.end(End::default());
+        let Body::RunCompleted(run) = &drafts[drafts.len() - 1].body else {
+            panic!("{name}: {drafts:?}");
+        };
+        assert_eq!((run.outcome, run.turns), (Outcome::Ok, *turns), "{name}");
+    }
+}
+
+#[test]
+fn what_was_being_written_is_kept_when_the_run_ends() {
+    let lines = [
+        json!({"type": "system", "subtype": "init", "cwd": "/p", "session_id": "s"}),
+        json!({"type": "stream_event", "api_message_id": "m", "event": {"type":
+            "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}}),
+        json!({"type": "stream_event", "api_message_id": "m", "event": {"type":
+            "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hälf"}}}),
+        json!({"type": "stream_event", "api_message_id": "m", "event": {"type":
+            "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": " of"}}}),
+    ];
+    let mut normaliser = Normaliser::new(Run::default());
+    let mut drafts = Vec::new();
+    for line in lines {
+        drafts.extend(normaliser.message(&serde_json::from_value(line).unwrap()));
+    }
+    drafts.extend(normaliser.end(End::default()));
+    let offsets: Vec<u64> = (drafts.iter())
+        .filter_map(|draft| match &draft.body {
+            Body::ItemDelta { offset, .. } => Some(*offset),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(offsets, [0, 4]);
+    let completed = |draft: &&Draft| matches!(draft.body, Body::ItemCompleted(_));
+    assert_eq!(drafts.iter().filter(completed).count(), 1);
+    match &drafts[drafts.len() - 1].body {
+        Body::RunCompleted(run) => assert_eq!(run.text, "hälf of"),
+        other => panic!("{other:?}"),
+    }
+}

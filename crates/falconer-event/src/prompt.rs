@@ -1,0 +1,89 @@
+//! What the user said: messages on their way to the agent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A message to the agent, from being accepted to being given to the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// The text; pictures and documents are only named, see `attachments`.
+    pub text: String,
+    /// What happens to it while the agent is at work.
+    pub delivery: PromptDelivery,
+    /// How far it is.
+    pub state: PromptState,
+    /// What came with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// Who sent it, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why the agent does not get it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Prompt {
+    /// A message that was accepted.
+    pub fn queued(text: impl Into<String>, delivery: PromptDelivery) -> Self {
+        Self {
+            text: text.into(),
+            delivery,
+            state: PromptState::Queued,
+            attachments: Vec::new(),
+            by: None,
+            reason: None,
+        }
+    }
+}
+
+/// What happens to a message while the agent is at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PromptDelivery {
+    /// It waits until the turns before it are over.
+    #[default]
+    Queue,
+    /// The agent reads it along the way.
+    Steer,
+    /// The turn under way is ended for it.
+    Interrupt,
+}
+
+/// How far a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PromptState {
+    /// Accepted, not given to the engine yet.
+    Queued,
+    /// The engine was given it.
+    Sent,
+    /// It was taken back, or could not be sent; `reason` says why.
+    Cancelled,
+}
+
+/// Something that came with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Attachment {
+    /// What the user calls it.
+    pub name: String,
+    /// What it is.
+    pub media_type: String,
+    /// How large it is.
+    pub bytes: u64,
+}
+
+impl Attachment {
+    /// Names something that comes with a message.
+    pub fn new(name: impl Into<String>, media_type: impl Into<String>, bytes: u64) -> Self {
+        Self {
+            name: name.into(),
+            media_type: media_type.into(),
+            bytes,
+        }
+    }
+}
