@@ -18,6 +18,8 @@ pub struct Answer {
     pub by: String,
     /// What is answered.
     pub verdict: Verdict,
+    /// The rule of the caller's own that this answer comes from, or makes; for the record.
+    pub rule: Option<Value>,
 }
 
 /// What can be answered.
@@ -55,7 +57,14 @@ impl Answer {
             digest: digest.into(),
             by: by.into(),
             verdict,
+            rule: None,
         }
+    }
+
+    /// Names the rule of the caller's own that this answer comes from, or makes.
+    pub fn rule(mut self, rule: impl Into<Value>) -> Self {
+        self.rule = Some(rule.into());
+        self
     }
 
     /// Do it.

@@ -28,6 +28,12 @@ pub enum Error {
     /// A limit was reached and the run winds down.
     #[error("the run winds down: {0}")]
     WindingDown(String),
+    /// The engine is starting, and more than enough waits for it.
+    #[error("the engine is still starting and {0} commands wait for it already")]
+    Starting(usize),
+    /// The message with this id was taken back; give the new one an id of its own.
+    #[error("message {0} was cancelled before; send it under another id")]
+    MessageCancelled(String),
     /// Too many messages wait already.
     #[error("{0} messages wait already; wait for a turn to end or cancel one")]
     QueueFull(usize),
@@ -58,13 +64,14 @@ impl Error {
     /// Whether the same call may well succeed later, with nothing changed.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Lock(LockError::Held { .. }) | Self::QueueFull(_) => true,
+            Self::Lock(LockError::Held { .. }) | Self::QueueFull(_) | Self::Starting(_) => true,
             Self::Engine(error) => error.is_retryable(),
             Self::Lock(LockError::Io { .. })
             | Self::Transcript { .. }
             | Self::Secrets(_)
             | Self::Over
             | Self::WindingDown(_)
+            | Self::MessageCancelled(_)
             | Self::Answer(_) => false,
         }
     }

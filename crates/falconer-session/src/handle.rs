@@ -5,6 +5,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::Answer;
 use crate::error::Error;
+use crate::info::EngineInfo;
+use crate::message::{Cancelled, Delivery, Message, MessageId};
 
 /// A handle on a live session; cheap to clone.
 ///
@@ -16,51 +18,19 @@ pub struct SessionHandle {
     pub(crate) over: watch::Receiver<bool>,
 }
 
-/// Names a message that was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct MessageId(pub(crate) String);
-
-impl MessageId {
-    /// The id as text; `turn.started` and `turn.completed` name it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// What happens to a message while the agent is at work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Delivery {
-    /// It waits until the turns before it are over.
-    #[default]
-    Queue,
-    /// The agent reads it along the way.
-    Push,
-    /// The turn under way is ended for it.
-    Interrupt,
-}
-
-/// What became of the wish to take a message back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Cancelled {
-    /// The agent will not see it.
-    Yes,
-    /// It was too late, or there is no such message.
-    TooLate,
-}
-
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 /// What a session can be told.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Send(Box<Prompt>, Delivery, Reply<MessageId>),
+    Send(Box<Message>, Reply<MessageId>),
     Cancel(MessageId, Reply<Cancelled>),
     Interrupt(Reply<()>),
     Answer(Box<Answer>, Reply<()>),
     Model(String, Reply<()>),
     Mode(PermissionMode, Reply<()>),
+    StopTask(String, Reply<()>),
+    Info(Reply<EngineInfo>),
     Close,
 }
 
@@ -84,15 +54,25 @@ impl SessionHandle {
     /// Sends a message as the caller chooses.
     ///
     /// # Errors
-    /// As [`SessionHandle::send`].
+    /// As [`SessionHandle::post`].
     pub async fn deliver(
         &self,
         prompt: impl Into<Prompt>,
         delivery: Delivery,
     ) -> Result<MessageId, Error> {
-        let prompt = Box::new(prompt.into());
-        self.ask(|reply| Command::Send(prompt, delivery, reply))
-            .await
+        self.post(Message::new(prompt).delivery(delivery)).await
+    }
+
+    /// Sends a message with what the record is to say about it.
+    ///
+    /// A message whose id was accepted before in this run is not sent again.
+    ///
+    /// # Errors
+    /// As [`SessionHandle::send`]; [`Error::MessageCancelled`] if the message with this id was
+    /// taken back.
+    pub async fn post(&self, message: Message) -> Result<MessageId, Error> {
+        let message = Box::new(message);
+        self.ask(|reply| Command::Send(message, reply)).await
     }
 
     /// Takes back a message that nobody has read yet.
@@ -136,6 +116,23 @@ impl SessionHandle {
     /// [`Error::Over`], or what the engine said.
     pub async fn set_mode(&self, mode: PermissionMode) -> Result<(), Error> {
         self.ask(|reply| Command::Mode(mode, reply)).await
+    }
+
+    /// Stops one task: a shell or a sub-agent in the background.
+    ///
+    /// # Errors
+    /// [`Error::Over`], or what the engine said.
+    pub async fn stop_task(&self, task: impl Into<String>) -> Result<(), Error> {
+        let task = task.into();
+        self.ask(|reply| Command::StopTask(task, reply)).await
+    }
+
+    /// The commands and models of the engine, as it named them when it started.
+    ///
+    /// # Errors
+    /// [`Error::Over`].
+    pub async fn info(&self) -> Result<EngineInfo, Error> {
+        self.ask(Command::Info).await
     }
 
     /// Ends the run and waits until nothing of it is left: no process, no lock.

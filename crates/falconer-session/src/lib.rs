@@ -1,9 +1,9 @@
 //! Live sessions: one run at a time per session, whatever the engine.
 //!
 //! [`Session::start`] starts a run and gives back a [`SessionHandle`], to tell it things, and an
-//! [`EventStream`], to hear what happens. The events are numbered without gaps, start with
-//! `run.started` as soon as the engine has named its session, and end with `run.completed`,
-//! whatever happens in between. Permissions and questions belong to the session: whoever has a
+//! [`EventStream`], to hear what happens. The events are numbered without gaps; `run.started`
+//! comes as soon as the engine has named its session, before anything the agent does, and
+//! `run.completed` comes last, whatever happens in between. Permissions and questions belong to the session: whoever has a
 //! handle may answer, once.
 //!
 //! ```no_run
@@ -33,8 +33,11 @@ mod digest;
 mod error;
 mod failure;
 mod handle;
+mod info;
 mod limits;
 mod lock;
+mod memory;
+mod message;
 mod pending;
 mod policy;
 mod redact;
@@ -49,15 +52,18 @@ pub use clock::{Clock, SystemClock};
 pub use digest::input_digest;
 pub use error::{AnswerError, Error};
 pub use failure::RunFailure;
-pub use handle::{Cancelled, Delivery, MessageId, SessionHandle};
+pub use handle::SessionHandle;
+pub use info::{CommandInfo, EngineInfo, ModelInfo};
 pub use limits::{LimitKind, Limits, Retries, SideEffects};
 pub use lock::{Holder, LockError, SessionLock, SessionLocks};
+pub use memory::{Exchange, FileMemory, Remembered, SessionKey, SessionMemory};
+pub use message::{Cancelled, Delivery, Message, MessageId};
 pub use policy::{Effect, Explanation, Policy, PolicyError, sensitive_patterns};
-pub use redact::{REDACTED, Redactor};
+pub use redact::{MaskedWriter, REDACTED, Redactor};
 pub use resume_line::{
     find_session, is_only_resume_line, resume_line, truncate_keeping_resume_line,
 };
 pub use session::Session;
-pub use spec::{Lifetime, Resume, SessionSpec};
+pub use spec::{Lifetime, OnMissing, Resume, SessionSpec};
 pub use stream::EventStream;
 pub use transcript::{Entry, replay};

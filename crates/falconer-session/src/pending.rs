@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use falconer::protocol::control::{CanUseTool, Elicitation};
+use falconer::protocol::hook::{HookInput, HookOutput};
 use falconer::protocol::permission::{PermissionDestination, PermissionUpdate, SetMode};
 use falconer::{Decision, ElicitationAnswer};
 use falconer_event::{
@@ -29,11 +30,16 @@ pub(crate) enum Ask {
     Form(Box<Elicitation>, oneshot::Sender<ElicitationAnswer>),
 }
 
-/// An [`Ask`] on its way to the session.
+/// What the engine asks, on its way to the session.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) ask: Ask,
-    pub(crate) withdrawn: CancellationToken,
+pub(crate) enum Asked {
+    /// Somebody has to decide.
+    Request {
+        ask: Ask,
+        withdrawn: CancellationToken,
+    },
+    /// A tool is about to run: may it, after all that was said before?
+    Call(Box<HookInput>, oneshot::Sender<HookOutput>),
 }
 
 /// The requests that are open.
@@ -48,9 +54,30 @@ struct Open {
     kind: Option<QuestionKind>,
     digest: String,
     ask: Ask,
-    expires: Instant,
+    /// `None` is never.
+    expires: Option<Instant>,
     /// Cancelled when the request is settled; ends the watch for its withdrawal.
     settled: CancellationToken,
+}
+
+/// What is known of a request beside itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around<'a> {
+    /// How long it may stay open.
+    pub(crate) within: Duration,
+    /// Where the agent works.
+    pub(crate) cwd: Option<&'a str>,
+    /// What time it is, in RFC 3339.
+    pub(crate) now: &'a str,
+}
+
+impl Around<'_> {
+    /// When the request is denied, if ever.
+    fn expires_at(&self) -> Option<String> {
+        let now: jiff::Timestamp = self.now.parse().ok()?;
+        let within = jiff::SignedDuration::try_from(self.within).ok()?;
+        Some(format!("{:.3}", now.checked_add(within).ok()?))
+    }
 }
 
 /// A request that was entered.
@@ -67,18 +94,17 @@ impl Pending {
         self.open.is_empty()
     }
 
-    /// Enters a request; the body is to be announced.
-    pub(crate) fn enter(&mut self, run: &str, ask: Ask, within: Duration) -> Entered {
+    /// Enters a request; the body is to be announced. A time that no clock can show is never.
+    pub(crate) fn enter(&mut self, run: &str, ask: Ask, around: Around<'_>) -> Entered {
         self.made += 1;
-        let id = format!("{run}/{}", self.made);
-        let (kind, digest, body) = describe(&id, &ask);
+        let id = format!("{run}.{}", self.made);
+        let (kind, digest, body) = describe(&id, &ask, &around);
         let settled = CancellationToken::new();
-        let expires = Instant::now().checked_add(within);
         let open = Open {
             kind,
             digest: digest.clone(),
             ask,
-            expires: expires.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400 * 365)),
+            expires: Instant::now().checked_add(around.within),
             settled: settled.clone(),
         };
         self.open.insert(id.clone(), open);
@@ -116,7 +142,8 @@ impl Pending {
 
     /// Denies what was not answered in time.
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<Body> {
-        let late = self.open.iter().filter(|(_, open)| open.expires <= now);
+        let is_late = |open: &Open| open.expires.is_some_and(|expires| expires <= now);
+        let late = self.open.iter().filter(|(_, open)| is_late(open));
         let late: Vec<String> = late.map(|(id, _)| id.clone()).collect();
         let reason = "nobody answered in time, so this was denied";
         late.iter()
@@ -134,7 +161,7 @@ impl Pending {
 
     /// When the next request is denied for being late.
     pub(crate) fn next_expiry(&self) -> Option<Instant> {
-        self.open.values().map(|open| open.expires).min()
+        self.open.values().filter_map(|open| open.expires).min()
     }
 
     fn deny(&mut self, id: &str, how: Resolution, by: &str, reason: &str) -> Option<Body> {
@@ -150,7 +177,7 @@ impl Pending {
     }
 }
 
-fn describe(id: &str, ask: &Ask) -> (Option<QuestionKind>, String, Body) {
+fn describe(id: &str, ask: &Ask, around: &Around<'_>) -> (Option<QuestionKind>, String, Body) {
     match ask {
         Ask::Tool(ask, _) => {
             let digest = input_digest(&ask.tool_name, &ask.input);
@@ -158,22 +185,24 @@ fn describe(id: &str, ask: &Ask) -> (Option<QuestionKind>, String, Body) {
                 Some(kind) => {
                     let mut asked = QuestionRequested::new(id, kind, ask.input.clone(), &*digest);
                     asked.tool_use_id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
+                    asked.expires_at = around.expires_at();
                     (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
                 }
-                None => (None, digest.clone(), permission(id, ask, digest)),
+                None => (None, digest.clone(), permission(id, ask, digest, around)),
             }
         }
         Ask::Form(ask, _) => {
             let form = serde_json::to_value(ask).unwrap_or_default();
             let digest = input_digest("elicitation", &form);
             let kind = QuestionKind::Elicitation;
-            let asked = QuestionRequested::new(id, kind, form, &*digest);
+            let mut asked = QuestionRequested::new(id, kind, form, &*digest);
+            asked.expires_at = around.expires_at();
             (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
         }
     }
 }
 
-fn permission(id: &str, ask: &CanUseTool, digest: String) -> Body {
+fn permission(id: &str, ask: &CanUseTool, digest: String, around: &Around<'_>) -> Body {
     let mut asked = PermissionRequested::new(id, &*ask.tool_name, ask.input.clone(), digest);
     asked.tool_use_id = ask
         .tool_use_id
@@ -182,6 +211,11 @@ fn permission(id: &str, ask: &CanUseTool, digest: String) -> Body {
         .unwrap_or_default();
     asked.reason.clone_from(&ask.decision_reason);
     asked.agent = ask.agent_id.as_ref().map(|id| id.as_str().to_owned());
+    asked.title.clone_from(&ask.title);
+    asked.description.clone_from(&ask.description);
+    asked.blocked_path.clone_from(&ask.blocked_path);
+    asked.cwd = around.cwd.map(str::to_owned);
+    asked.expires_at = around.expires_at();
     let suggestions = ask.permission_suggestions.iter().flatten();
     asked.suggestions = suggestions
         .filter_map(|rule| serde_json::to_value(rule).ok())
@@ -228,7 +262,11 @@ fn suggestion(ask: &Ask, number: usize) -> Option<PermissionUpdate> {
 fn settle(open: Open, answer: Answer) -> Result<Body, String> {
     open.settled.cancel();
     let Answer {
-        id, by, verdict, ..
+        id,
+        by,
+        verdict,
+        rule,
+        ..
     } = answer;
     let (resolution, message) = match &verdict {
         Verdict::Deny(reason) | Verdict::DenyAndStop(reason) => {
@@ -238,6 +276,9 @@ fn settle(open: Open, answer: Answer) -> Result<Body, String> {
     };
     let mut body = resolved(&open, &id, resolution, &by, message);
     note(&mut body, &open, &verdict);
+    if let Body::PermissionResolved(resolved) = &mut body {
+        resolved.rule = rule.or_else(|| resolved.rule.take());
+    }
     let heard = match open.ask {
         Ask::Tool(ask, reply) => reply.send(decision(&ask, verdict)).is_ok(),
         Ask::Form(_, reply) => reply.send(form(verdict)).is_ok(),

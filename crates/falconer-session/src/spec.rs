@@ -10,6 +10,7 @@ use falconer_event::{Run, RunId};
 use crate::clock::{Clock, SystemClock};
 use crate::limits::{Limits, Retries};
 use crate::lock::SessionLocks;
+use crate::memory::{SessionKey, SessionMemory};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 
@@ -38,6 +39,8 @@ pub struct SessionSpec {
     pub(crate) backlog: usize,
     pub(crate) queue: usize,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) memory: Option<(Arc<dyn SessionMemory>, SessionKey)>,
+    pub(crate) on_missing: OnMissing,
 }
 
 /// The session to go on with.
@@ -47,6 +50,19 @@ pub struct Resume {
     pub(crate) session: String,
     pub(crate) at: Option<String>,
     pub(crate) fork: bool,
+}
+
+/// What happens when the conversation to resume does not exist any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnMissing {
+    /// The run fails with the class `session_not_found`.
+    #[default]
+    Fail,
+    /// A new conversation is begun, once, with a warning. Its first message is told the last
+    /// exchange, if a memory has it. Not for an engine given by [`SessionSpec::through`], which
+    /// can be opened once only.
+    StartAnew,
 }
 
 /// When a run ends by itself.
@@ -119,6 +135,8 @@ impl SessionSpec {
             backlog: 1024,
             queue: 256,
             clock: Arc::new(SystemClock),
+            memory: None,
+            on_missing: OnMissing::default(),
         }
     }
 
@@ -150,6 +168,16 @@ impl SessionSpec {
     /// What is known about the run; `run.started` says it.
     pub fn about(mut self, about: Run) -> Self {
         self.about = about;
+        self
+    }
+
+    /// The schemas of tools, by the names the model knows them by: `run.started` and the
+    /// transcript have them. Engines name their own tools but do not say what these take.
+    pub fn tool_schemas(
+        mut self,
+        schemas: impl IntoIterator<Item = (String, serde_json::Value)>,
+    ) -> Self {
+        self.about.tool_schemas.extend(schemas);
         self
     }
 
@@ -185,7 +213,7 @@ impl SessionSpec {
     }
 
     /// How long a permission or a question stays open; 300 seconds unless said. After that it
-    /// is denied.
+    /// is denied. `Duration::MAX` is without a limit.
     pub fn answer_within(mut self, time: Duration) -> Self {
         self.answer_within = time;
         self
@@ -204,8 +232,8 @@ impl SessionSpec {
         self
     }
 
-    /// Where the engine's own transcript is kept before it is compacted, as the engine wrote
-    /// it.
+    /// Where the engine's own transcript is kept before it is compacted, every line of it,
+    /// without secrets.
     pub fn archive(mut self, directory: impl Into<PathBuf>) -> Self {
         self.archive = Some(directory.into());
         self
@@ -221,6 +249,19 @@ impl SessionSpec {
     /// How many messages may wait for their turn; 256 unless said.
     pub fn queue(mut self, messages: usize) -> Self {
         self.queue = messages;
+        self
+    }
+
+    /// Remembers the engine's id of the session under a key, as soon as it is known, and the
+    /// last exchange with every turn.
+    pub fn remember(mut self, memory: Arc<dyn SessionMemory>, key: SessionKey) -> Self {
+        self.memory = Some((memory, key));
+        self
+    }
+
+    /// What happens when the conversation to resume does not exist any more.
+    pub fn on_missing(mut self, what: OnMissing) -> Self {
+        self.on_missing = what;
         self
     }
 

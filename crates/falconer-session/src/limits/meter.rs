@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use falconer_event::Tokens;
 use falconer_protocol::Message;
 use falconer_protocol::message::{AssistantMessage, ResultMessage};
+use falconer_protocol::stream::{StreamEvent, StreamEventMessage};
 use falconer_protocol::usage::Usage;
 
 use super::{LimitKind, Limits};
@@ -18,9 +19,15 @@ pub(crate) struct Meter {
     settled: Tokens,
     /// Of the turn under way, by the id of the API message.
     open: HashMap<String, Tokens>,
+    /// What was said of them when they were complete.
+    late: HashMap<String, Tokens>,
+    /// The message that is being streamed.
+    writing: Option<String>,
     turns: u64,
     open_turns: u64,
     usd: f64,
+    /// The engine says that the money is spent.
+    is_spent: bool,
 }
 
 impl Meter {
@@ -28,6 +35,7 @@ impl Meter {
         match message {
             Message::Assistant(message) => self.assistant(message),
             Message::Result(result) => self.result(result),
+            Message::StreamEvent(event) => self.stream_event(event),
             _ => {}
         }
     }
@@ -50,10 +58,26 @@ impl Meter {
         *known = larger(*known, used);
     }
 
+    /// Some engines say only here what a message took in the end.
+    fn stream_event(&mut self, event: &StreamEventMessage) {
+        match &event.event {
+            StreamEvent::MessageStart(start) => self.writing.clone_from(&start.message.id),
+            StreamEvent::MessageDelta(delta) => {
+                let id = event.api_message_id.as_ref().or(self.writing.as_ref());
+                if let (Some(id), Some(usage)) = (id, &delta.usage) {
+                    let known = self.late.entry(id.clone()).or_default();
+                    *known = larger(*known, tokens(usage));
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn result(&mut self, result: &ResultMessage) {
         let said = result.usage.as_ref().map(tokens).unwrap_or_default();
         self.settled += larger(self.under_way(), said);
         self.open.clear();
+        self.late.clear();
         self.turns += std::mem::take(&mut self.open_turns);
         // The engine counts on by itself.
         let cost = result
@@ -61,12 +85,14 @@ impl Meter {
             .as_ref()
             .map_or(0.0, |cost| cost.as_f64());
         self.usd = self.usd.max(cost);
+        self.is_spent |= result.subtype.as_str() == "error_max_budget_usd";
     }
 
     fn under_way(&self) -> Tokens {
         let mut sum = Tokens::default();
-        for tokens in self.open.values() {
-            sum += *tokens;
+        for (id, tokens) in &self.open {
+            let late = self.late.get(id).copied().unwrap_or_default();
+            sum += larger(*tokens, late);
         }
         sum
     }
@@ -85,7 +111,9 @@ impl Meter {
         let table = [
             (
                 LimitKind::Usd,
-                limits.usd.is_some_and(|limit| self.usd >= limit),
+                limits
+                    .usd
+                    .is_some_and(|limit| self.usd >= limit || self.is_spent),
             ),
             (LimitKind::InputTokens, at(limits.input_tokens, input)),
             (
@@ -163,6 +191,24 @@ mod tests {
         assert_eq!(settled.tokens().total(), 68);
         let again = meter(&[first[0].clone(), over(&usage, 0.5), said("b", 5, 5, 0)]);
         assert_eq!(again.tokens().total(), 79);
+    }
+
+    #[test]
+    fn what_a_message_took_in_the_end_counts_once() {
+        let stream = |event: Value| json!({"type": "stream_event", "event": event});
+        let start = stream(json!({"type": "message_start", "message": {"id": "a",
+            "role": "assistant", "content": []}}));
+        let end = stream(json!({"type": "message_delta", "delta": {},
+            "usage": {"output_tokens": 40}}));
+        let streamed = meter(&[
+            start,
+            said("a", 10, 1, 7),
+            end.clone(),
+            end,
+            said("a", 10, 1, 7),
+        ]);
+        assert_eq!(streamed.tokens().output, 40);
+        assert_eq!(streamed.tokens().total(), 58);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod watch;
 use std::time::Duration;
 
 pub(crate) use meter::Meter;
-pub(crate) use retry::{Attempt, Verdict, is_side_effect, retry_after};
+pub(crate) use retry::{Attempt, Verdict, is_side_effect, wanted_wait};
 pub use retry::{Retries, SideEffects};
 pub(crate) use watch::Watch;
 
@@ -51,6 +51,25 @@ impl Default for Limits {
             total_tokens: None,
             wind_down: Duration::from_secs(10),
         }
+    }
+}
+
+impl Limits {
+    /// Whether something is limited that the agent's messages use up.
+    pub(crate) fn meter_use(&self) -> bool {
+        let tokens = [
+            self.turns,
+            self.input_tokens,
+            self.output_tokens,
+            self.total_tokens,
+        ];
+        self.usd.is_some() || tokens.iter().any(Option::is_some)
+    }
+
+    /// Whether what the agent writes is limited; engines say how much that is when a message is
+    /// complete, and only in what they stream.
+    pub(crate) fn meter_output(&self) -> bool {
+        self.output_tokens.is_some() || self.total_tokens.is_some()
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use falconer_event::{Action, ActionKind, ActionStatus};
-use falconer_protocol::message::ResultMessage;
+use falconer_event::{Action, ActionKind, ActionStatus, Body};
 
 /// When a turn that failed for a passing reason is tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,12 +103,20 @@ impl Retries {
     }
 }
 
-/// How long the service wants us to wait, if the result says so.
-pub(crate) fn retry_after(result: &ResultMessage) -> Option<Duration> {
-    let value = serde_json::to_value(result).ok()?;
-    let seconds = ["retry_after", "retryAfter", "retry_after_seconds"];
-    let seconds = seconds.iter().find_map(|name| value[*name].as_f64())?;
-    Duration::try_from_secs_f64(seconds).ok()
+/// How long the service wants us to wait, as an event tells it.
+///
+/// Results do not say so. Engines that try again themselves announce how long they wait, the
+/// wish of the service included; a limit that is reached says when it is lifted. `now` is the
+/// wall clock: if it is wrong the wait is, too, but never longer than all waits may be.
+pub(crate) fn wanted_wait(body: &Body, now: Option<jiff::Timestamp>) -> Option<Duration> {
+    match body {
+        Body::Retry(retry) => Duration::try_from_secs_f64(retry.delay_ms / 1000.0).ok(),
+        Body::Limit(limit) if limit.reached => {
+            let now = now?.as_millisecond() as f64 / 1000.0;
+            Duration::try_from_secs_f64((limit.resets_at? - now).max(0.0)).ok()
+        }
+        _ => None,
+    }
 }
 
 /// Whether an action may have changed something outside the conversation.
@@ -128,6 +135,30 @@ pub(crate) fn is_side_effect(action: &Action) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_service_is_heard_where_it_speaks() {
+        let mut retry = falconer_event::Retry::default();
+        retry.delay_ms = 1223.0;
+        let mut limit = falconer_event::Limit::default();
+        limit.resets_at = Some(1_000_090.5);
+        let mut reached = limit.clone();
+        reached.reached = true;
+        let now = jiff::Timestamp::from_second(1_000_000).ok();
+        let late = jiff::Timestamp::from_second(2_000_000).ok();
+        let table = [
+            (Body::Retry(retry), now, Some(1223)),
+            (Body::Limit(limit), now, None),
+            (Body::Limit(reached.clone()), now, Some(90_500)),
+            (Body::Limit(reached.clone()), late, Some(0)),
+            (Body::Limit(reached), None, None),
+            (Body::Warning(Default::default()), now, None),
+        ];
+        for (body, now, expected) in table {
+            let expected = expected.map(Duration::from_millis);
+            assert_eq!(wanted_wait(&body, now), expected, "{body:?}");
+        }
+    }
 
     #[test]
     fn retries_keep_within_every_bound() {

@@ -1,9 +1,9 @@
 //! Reading the policy file.
 
-use globset::GlobBuilder;
+use falconer_rule::{Effect, Rule, nearest};
 use toml::{Table, Value};
 
-use super::{About, Effect, Policy, Rule, Sensitive};
+use super::{Policy, Sensitive};
 
 /// What is wrong with a policy file. No rule of such a file counts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +41,7 @@ pub enum PolicyError {
 }
 
 const TOP: [&str; 4] = ["allow", "ask", "deny", "sensitive_paths"];
-const SECTION: [&str; 4] = ["tools", "mcp", "paths", "commands"];
+const SECTION: [&str; 5] = ["tools", "mcp", "paths", "commands", "rules"];
 
 impl std::str::FromStr for Policy {
     type Err = PolicyError;
@@ -50,7 +50,7 @@ impl std::str::FromStr for Policy {
         let table: Table = text
             .parse()
             .map_err(|error: toml::de::Error| PolicyError::Toml(error.message().to_owned()))?;
-        let mut policy = Self::default();
+        let mut policy = Self::without_rules();
         for (key, value) in &table {
             match key.as_str() {
                 "allow" => policy.section(key, value, Effect::Allow)?,
@@ -60,6 +60,7 @@ impl std::str::FromStr for Policy {
                 other => return Err(unknown(other, "", &TOP)),
             }
         }
+        policy.bind();
         Ok(policy)
     }
 }
@@ -79,20 +80,16 @@ impl Policy {
                 let pattern = pattern
                     .as_str()
                     .ok_or_else(|| wrong(&full, "a list of texts"))?;
-                let about = about(&full, key, pattern)?;
-                let text = format!("`{full} = \"{pattern}\"`");
-                self.rules.push(Rule {
-                    effect,
-                    text,
-                    about,
-                });
+                let label = format!("{full} = \"{pattern}\"");
+                let rule = rule(&full, key, pattern)?.labelled(label);
+                self.rules.push((effect, rule));
             }
         }
         Ok(())
     }
 }
 
-fn about(full: &str, key: &str, pattern: &str) -> Result<About, PolicyError> {
+fn rule(full: &str, key: &str, pattern: &str) -> Result<Rule, PolicyError> {
     let failed = |problem: String| PolicyError::Pattern {
         key: full.to_owned(),
         pattern: pattern.to_owned(),
@@ -101,24 +98,12 @@ fn about(full: &str, key: &str, pattern: &str) -> Result<About, PolicyError> {
     if pattern.trim().is_empty() {
         return Err(failed("it is empty".to_owned()));
     }
-    let glob = |text: &str| {
-        let glob = GlobBuilder::new(text).literal_separator(true).build();
-        glob.map(|glob| glob.compile_matcher())
-            .map_err(|error| failed(error.kind().to_string()))
-    };
-    Ok(match key {
-        "tools" => About::Tool(glob(pattern)?),
-        "mcp" => About::Mcp(glob(pattern)?),
-        "commands" => About::Command(pattern.to_owned()),
-        _ => About::Path(glob(&anywhere(pattern))?),
-    })
-}
-
-/// A relative pattern counts in every directory; a leading slash ties it to the root.
-fn anywhere(pattern: &str) -> String {
-    match pattern.starts_with('/') || pattern.starts_with("**") {
-        true => pattern.to_owned(),
-        false => format!("**/{}", pattern.trim_start_matches("./")),
+    match key {
+        "tools" => Rule::tools(pattern).map_err(failed),
+        "mcp" => Rule::mcp(pattern).map_err(failed),
+        "commands" => Ok(Rule::commands(pattern)),
+        "rules" => Rule::parse(pattern).map_err(|error| failed(error.to_string())),
+        _ => Rule::paths(pattern).map_err(failed),
     }
 }
 
@@ -143,25 +128,8 @@ fn unknown(key: &str, section: &str, known: &[&str]) -> PolicyError {
         "" => key.to_owned(),
         section => format!("{section}.{key}"),
     };
-    let nearest = known.iter().min_by_key(|other| distance(key, other));
     PolicyError::UnknownKey {
         key: full(key),
-        nearest: full(nearest.copied().unwrap_or_default()),
+        nearest: full(nearest(key, known).unwrap_or_default()),
     }
-}
-
-/// How many letters have to be changed, added or taken out.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, wanted) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *wanted);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

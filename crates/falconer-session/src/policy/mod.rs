@@ -5,6 +5,7 @@
 //! tools = ["Read", "Grep"]
 //! commands = ["cargo test", "git status"]
 //! mcp = ["github/get_*"]
+//! rules = ["WebFetch(domain:docs.rs)", "Edit(./src/**)"]
 //!
 //! [ask]
 //! paths = ["**/*.lock"]
@@ -18,34 +19,29 @@
 //! left to the engine. Files that usually hold secrets are denied unless the file says
 //! `sensitive_paths = "ask"` or `"allow"`.
 
-mod call;
 mod file;
 mod sensitive;
 
-use globset::GlobMatcher;
+use std::path::{Path, PathBuf};
+
+use falconer_rule::{
+    Anchors, Because, Call, Judgement, Outcome, Rule, RuleSet, Subject, Voice, shell,
+};
 use serde_json::Value;
 
-use call::Call;
+pub use falconer_rule::Effect;
 pub use file::PolicyError;
 pub use sensitive::sensitive_patterns;
 
 /// Rules read from a policy file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Policy {
-    rules: Vec<Rule>,
+    rules: Vec<(Effect, Rule)>,
     sensitive: Sensitive,
-}
-
-/// What is to become of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Effect {
-    /// It is not made.
-    Deny,
-    /// A person decides.
-    Ask,
-    /// It is made.
-    Allow,
+    anchors: Anchors,
+    placed: Placed,
+    /// The rules, ready for calls.
+    bound: RuleSet,
 }
 
 /// What is to become of a call, and why.
@@ -58,6 +54,13 @@ pub struct Explanation {
     pub reason: String,
 }
 
+/// Whether somebody said where the project is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placed {
+    ByDefault,
+    ByChoice,
+}
+
 /// What about files that usually hold secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Sensitive {
@@ -67,127 +70,152 @@ enum Sensitive {
     Allow,
 }
 
-/// One line of the file.
-#[derive(Debug, Clone)]
-struct Rule {
-    effect: Effect,
-    /// As it was written.
-    text: String,
-    about: About,
-}
-
-/// What a rule is about.
-#[derive(Debug, Clone)]
-enum About {
-    Tool(GlobMatcher),
-    Mcp(GlobMatcher),
-    Path(GlobMatcher),
-    Command(String),
+impl Default for Policy {
+    fn default() -> Self {
+        let mut policy = Self::without_rules();
+        policy.bind();
+        policy
+    }
 }
 
 impl Policy {
-    /// What would become of a call, and why.
-    pub fn explain(&self, tool: &str, input: &Value) -> Explanation {
-        let call = Call::read(tool, input);
-        self.sensitive_path(&call)
-            .or_else(|| self.ruled(&call))
-            .unwrap_or_else(|| Explanation {
-                effect: None,
-                reason: format!("no rule is about this call of `{tool}`"),
-            })
+    /// Until it is told otherwise, it is about the directory and the home of this process.
+    fn without_rules() -> Self {
+        Self {
+            rules: Vec::new(),
+            sensitive: Sensitive::default(),
+            anchors: Anchors {
+                project: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+                home: std::env::home_dir(),
+            },
+            placed: Placed::ByDefault,
+            bound: RuleSet::default(),
+        }
     }
 
-    fn sensitive_path(&self, call: &Call) -> Option<Explanation> {
+    fn bind(&mut self) {
+        self.bound = RuleSet::new(&self.rules, &self.anchors);
+    }
+
+    /// The same policy for a project: relative paths start there.
+    #[must_use]
+    pub fn in_directory(mut self, project: impl Into<PathBuf>) -> Self {
+        self.anchors.project = project.into();
+        self.placed = Placed::ByChoice;
+        self.bind();
+        self
+    }
+
+    /// The policy for a session that works in a directory, unless it already has one.
+    pub(crate) fn for_session_in(&self, directory: &Path) -> Self {
+        match self.placed {
+            Placed::ByChoice => self.clone(),
+            Placed::ByDefault => self.clone().in_directory(directory),
+        }
+    }
+
+    /// What would become of a call in the directory of the project, and why.
+    pub fn explain(&self, tool: &str, input: &Value) -> Explanation {
+        self.explain_in(tool, input, &self.anchors.project)
+    }
+
+    /// What would become of a call in a directory, and why.
+    ///
+    /// Links are resolved on the disk: what is forbidden under one of its names is forbidden,
+    /// and allowed is only what is allowed under all of them.
+    pub fn explain_in(&self, tool: &str, input: &Value, cwd: &Path) -> Explanation {
+        let mut call = Call::new(tool, input, cwd);
+        if let Some(home) = &self.anchors.home {
+            call = call.home(home);
+        }
+        let judged = self.bound.judge(&call);
+        // A rule that denies says more about the call than the built-in list.
+        if judged.effect == Outcome::Deny {
+            return judged.into();
+        }
+        match self.about_secrets(&call) {
+            // What is to be asked by a rule is told by that rule.
+            Some(found) if found.effect == Some(Effect::Deny) => found,
+            Some(found) if judged.effect != Outcome::Ask => found,
+            _ => self.if_files_are_known(judged, &call),
+        }
+    }
+
+    /// What the built-in list says.
+    fn about_secrets(&self, call: &Call<'_>) -> Option<Explanation> {
         let effect = match self.sensitive {
             Sensitive::Deny => Effect::Deny,
             Sensitive::Ask => Effect::Ask,
             Sensitive::Allow => return None,
         };
-        let (path, pattern) = call
-            .paths
+        let subject = Subject::of(call);
+        let places = subject.places(call);
+        let found = places.iter().find_map(|place| {
+            let mut names = place.names().filter_map(Path::to_str);
+            names.find_map(|name| Some((name.to_owned(), sensitive::matching(name)?)))
+        });
+        match found {
+            Some((path, pattern)) => Some(Explanation {
+                effect: Some(effect),
+                reason: format!("`{path}` usually holds secrets (built-in pattern `{pattern}`)"),
+            }),
+            None => not_understood(&subject),
+        }
+    }
+
+    /// What the rules allow may still name a file that holds secrets, when nobody can tell.
+    fn if_files_are_known(&self, judged: Judgement, call: &Call<'_>) -> Explanation {
+        let is_open = self.sensitive == Sensitive::Allow || judged.effect != Outcome::Allow;
+        if is_open || !Subject::of(call).names_unknown_files(call) {
+            return judged.into();
+        }
+        Explanation {
+            effect: Some(Effect::Ask),
+            reason: Because::unknown_files().to_string(),
+        }
+    }
+}
+
+/// A command of which nobody can say which files it touches.
+fn not_understood(subject: &Subject) -> Option<Explanation> {
+    let Subject::Command { parts, .. } = subject else {
+        return None;
+    };
+    let why = match parts {
+        Err(error) => error.to_string(),
+        Ok(parts) => parts
             .iter()
-            .find_map(|path| Some((path, sensitive::matching(path)?)))?;
-        // A rule that denies says more about the call than the built-in list.
-        let denied = self.first(call, Effect::Deny);
-        Some(denied.unwrap_or_else(|| Explanation {
-            effect: Some(effect),
-            reason: format!("`{path}` usually holds secrets (built-in pattern `{pattern}`)"),
-        }))
-    }
-
-    fn ruled(&self, call: &Call) -> Option<Explanation> {
-        let order = [Effect::Deny, Effect::Ask, Effect::Allow];
-        let mut order = order.into_iter();
-        let ruled = order.find_map(|effect| self.first(call, effect));
-        ruled.or_else(|| self.commands_allowed(call))
-    }
-
-    /// Every part of a compound command has to be allowed, and nothing odd may be in it.
-    fn commands_allowed(&self, call: &Call) -> Option<Explanation> {
-        let allowing = |command: &String| {
-            self.rules.iter().find(|rule| match &rule.about {
-                About::Command(prefix) => {
-                    rule.effect == Effect::Allow && starts_with_words(command, prefix)
-                }
-                About::Tool(_) | About::Mcp(_) | About::Path(_) => false,
-            })
-        };
-        let rules: Option<Vec<&Rule>> = call.commands.iter().map(allowing).collect();
-        let rule = *rules.filter(|_| call.is_plain_command)?.first()?;
-        Some(Explanation {
-            effect: Some(Effect::Allow),
-            reason: format!("it is allowed by the rule {}", rule.text),
-        })
-    }
-
-    fn first(&self, call: &Call, effect: Effect) -> Option<Explanation> {
-        let mut rules = self.rules.iter().filter(|rule| rule.effect == effect);
-        let rule = rules.find(|rule| rule.matches(call))?;
-        let word = match effect {
-            Effect::Deny => "denied",
-            Effect::Ask => "to be asked",
-            Effect::Allow => "allowed",
-        };
-        Some(Explanation {
-            effect: Some(effect),
-            reason: format!("it is {word} by the rule {}", rule.text),
-        })
-    }
+            .find_map(|part| shell::stripped(part).opaque)?
+            .to_owned(),
+    };
+    Some(Explanation {
+        effect: Some(Effect::Ask),
+        reason: format!("the command cannot be judged: {why}"),
+    })
 }
 
-impl Rule {
-    fn matches(&self, call: &Call) -> bool {
-        match &self.about {
-            About::Tool(glob) => glob.is_match(&call.tool),
-            About::Mcp(glob) => call.mcp.as_ref().is_some_and(|name| glob.is_match(name)),
-            // A path says nothing about what a command does with it.
-            About::Path(_) if self.effect == Effect::Allow && !call.commands.is_empty() => false,
-            // To allow, every path has to match; to deny or ask, one is enough.
-            About::Path(glob) => self.enough(&call.paths, |path| glob.is_match(path)),
-            About::Command(prefix) => match self.effect {
-                // Several rules may allow a compound command together: see `commands_allowed`.
-                Effect::Allow => false,
-                Effect::Deny | Effect::Ask => {
-                    self.enough(&call.commands, |command| starts_with_words(command, prefix))
-                }
+impl From<Explanation> for Voice {
+    fn from(explained: Explanation) -> Self {
+        Self {
+            who: "policy file".to_owned(),
+            outcome: match explained.effect {
+                Some(Effect::Deny) => Outcome::Deny,
+                Some(Effect::Ask) => Outcome::Ask,
+                Some(Effect::Allow) => Outcome::Allow,
+                None => Outcome::NoMatch,
             },
-        }
-    }
-
-    fn enough(&self, of: &[String], matches: impl Fn(&str) -> bool) -> bool {
-        match self.effect {
-            Effect::Allow => !of.is_empty() && of.iter().all(|one| matches(one)),
-            Effect::Deny | Effect::Ask => of.iter().any(|one| matches(one)),
+            because: explained.reason,
         }
     }
 }
 
-/// `git` is a prefix of `git status`, not of `gitk`.
-fn starts_with_words(command: &str, prefix: &str) -> bool {
-    let mut words = command.split_whitespace();
-    prefix
-        .split_whitespace()
-        .all(|word| words.next() == Some(word))
+impl From<Judgement> for Explanation {
+    fn from(judged: Judgement) -> Self {
+        Self {
+            effect: judged.effect.effect(),
+            reason: judged.because.to_string(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,30 +1,40 @@
 //! Starting a session: lock, task, handlers.
 
+mod asking;
+mod commands;
+mod connecting;
+mod driving;
+mod ending;
 mod gate;
+mod handlers;
+mod hearing;
+mod known;
+mod limiting;
 mod live;
+mod prompting;
 mod recorder;
+mod remembering;
+mod retrying;
 mod turns;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use falconer::protocol::hook::{HookEvent, HookOutput};
-use falconer::{
-    Client, Decision, ElicitationAnswer, ElicitationRequest, Error as EngineError, Hook, HookCall,
-    Link, Messages, OnFailure, Options, PermissionRequest, Transport,
-};
+use falconer::{Client, Error as EngineError, Link, Messages, Options, Transport};
 use futures_util::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use crate::error::Error;
 use crate::handle::SessionHandle;
-use crate::pending::{Ask, Asked};
-use crate::spec::SessionSpec;
+use crate::pending::Asked;
+use crate::spec::{OnMissing, SessionSpec};
 use crate::stream::{EventStream, stream};
-use crate::transcript::{Transcript, archive};
+use crate::transcript::Transcript;
 
 use gate::Gate;
-use live::Live;
+use handlers::{archiving, listen};
+use live::{Live, Streamed};
+use remembering::Renewal;
 
 /// Commands that may wait for the session; a caller waits when there are more.
 const COMMANDS: usize = 64;
@@ -48,8 +58,9 @@ impl Session {
     /// cannot be written.
     pub async fn start(spec: SessionSpec) -> Result<(SessionHandle, EventStream), Error> {
         let lock = match &spec.resume {
-            Some(resume) => Some(spec.locks.try_lock(&resume.session)?),
-            None => None,
+            // A copy may be made of a session that runs.
+            Some(resume) if !resume.fork => Some(spec.locks.try_lock(&resume.session)?),
+            _ => None,
         };
         let transcript = match &spec.transcript {
             Some(path) => Some(open(path)?),
@@ -59,10 +70,16 @@ impl Session {
         let (asks, asked) = mpsc::channel(ASKS);
         let (over_sender, over) = watch::channel(false);
         let (outlet, events) = stream(spec.backlog);
-        let gate = Arc::new(Gate::new(spec.policy.clone()));
+        let gate = Arc::new(Gate::new(spec.policy.clone(), &spec.limits));
         let mut spec = spec;
+        let is_asked_for = spec.options.includes_partial_messages();
+        let pieces = match spec.limits.meter_output() && !is_asked_for {
+            true => Streamed::Hidden,
+            false => Streamed::Shown,
+        };
+        let renewal = renewal(&spec, &asks, &gate);
         let connecting = connect(&mut spec, asks, &gate);
-        let live = Live::new(spec, lock, transcript, outlet, gate);
+        let live = Live::new(spec, lock, transcript, outlet, gate, renewal, pieces);
         // The task ends by itself: with the engine, on close, or when nobody is left to care.
         tokio::spawn(async move {
             live.run(connecting, told, asked).await;
@@ -72,56 +89,49 @@ impl Session {
     }
 }
 
+/// Options under which everything the engine asks comes to the session.
+fn prepared(
+    spec: &SessionSpec,
+    options: Options,
+    asks: mpsc::Sender<Asked>,
+    gate: &Arc<Gate>,
+) -> Options {
+    let mut options = listen(options, asks, gate.clone());
+    if let Some(usd) = spec.limits.usd {
+        // What a turn costs is said when it is over; the engine knows earlier.
+        options = options.max_budget_usd(usd);
+    }
+    if spec.limits.meter_output() {
+        options = options.include_partial_messages();
+    }
+    match &spec.archive {
+        Some(directory) => options.hook(archiving(directory.clone(), spec.redactor.clone())),
+        None => options,
+    }
+}
+
 type Connecting = BoxFuture<'static, Result<(Client, Messages), EngineError>>;
+
+/// How the engine is started once more if the conversation to resume is gone.
+fn renewal(spec: &SessionSpec, asks: &mpsc::Sender<Asked>, gate: &Arc<Gate>) -> Option<Renewal> {
+    let is_possible = spec.resume.is_some() && spec.transport.is_none();
+    if spec.on_missing == OnMissing::Fail || !is_possible {
+        return None;
+    }
+    let options = prepared(spec, spec.options.clone(), asks.clone(), gate);
+    Some(Box::new(move || Box::pin(Client::connect(options))))
+}
 
 fn connect(spec: &mut SessionSpec, asks: mpsc::Sender<Asked>, gate: &Arc<Gate>) -> Connecting {
     let mut options = std::mem::take(&mut spec.options);
     if let Some(resume) = &spec.resume {
         options = resume.apply(options);
     }
-    let mut options = listen(options, asks, gate.clone());
-    if let Some(directory) = spec.archive.take() {
-        options = options.hook(archiving(directory));
-    }
+    let options = prepared(spec, options, asks, gate);
     match spec.transport.take() {
         Some(transport) => Box::pin(Client::connect_through(Boxed(transport), options)),
         None => Box::pin(Client::connect(options)),
     }
-}
-
-/// Everything the engine asks comes to the session.
-fn listen(options: Options, asks: mpsc::Sender<Asked>, gate: Arc<Gate>) -> Options {
-    let forms = asks.clone();
-    options
-        // The session has a limit of its own, which it tells about.
-        .without_permission_timeout()
-        .hook(Hook::new(HookEvent::PreToolUse, move |call| {
-            let gate = gate.clone();
-            async move { Ok(gate.before_tool(&call.input)) }
-        }))
-        .on_permission(move |request| ask_tool(asks.clone(), request))
-        .on_elicitation(move |request| ask_form(forms.clone(), request))
-}
-
-/// Keeps the engine's transcript before it is compacted. That goes on even if it fails: a
-/// conversation that does not fit any more would be stuck.
-fn archiving(directory: PathBuf) -> Hook {
-    let archived = move |call: HookCall| {
-        let directory = directory.clone();
-        async move {
-            let input = call.input_json();
-            let text = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
-            let (path, session) = (PathBuf::from(text("transcript_path")), text("session_id"));
-            let copying = tokio::task::spawn_blocking(move || archive(&path, &directory, &session));
-            match copying.await {
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "failed to archive a transcript"),
-                Err(error) => tracing::warn!(%error, "archiving a transcript was cut off"),
-            }
-            Ok(HookOutput::default())
-        }
-    };
-    Hook::new(HookEvent::PreCompact, archived).on_failure(OnFailure::Continue)
 }
 
 fn open(path: &Path) -> Result<Transcript, Error> {
@@ -129,31 +139,6 @@ fn open(path: &Path) -> Result<Transcript, Error> {
         path: path.to_owned(),
         source,
     })
-}
-
-async fn ask_tool(asks: mpsc::Sender<Asked>, request: PermissionRequest) -> Decision {
-    let (reply, answer) = oneshot::channel();
-    let asked = Asked {
-        ask: Ask::Tool(Box::new(request.ask), reply),
-        withdrawn: request.withdrawn,
-    };
-    let over = || Decision::deny("the session is over, so this was denied");
-    match asks.send(asked).await {
-        Ok(()) => answer.await.unwrap_or_else(|_| over()),
-        Err(_) => over(),
-    }
-}
-
-async fn ask_form(asks: mpsc::Sender<Asked>, request: ElicitationRequest) -> ElicitationAnswer {
-    let (reply, answer) = oneshot::channel();
-    let asked = Asked {
-        ask: Ask::Form(Box::new(request.ask), reply),
-        withdrawn: request.withdrawn,
-    };
-    match asks.send(asked).await {
-        Ok(()) => answer.await.unwrap_or(ElicitationAnswer::Cancel),
-        Err(_) => ElicitationAnswer::Cancel,
-    }
 }
 
 /// A transport of a kind only known at run time.

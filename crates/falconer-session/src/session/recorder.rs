@@ -7,7 +7,7 @@ use falconer_protocol::Message;
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::redact::Redactor;
+use crate::redact::{Pieces, Redactor};
 use crate::stream::Outlet;
 use crate::transcript::Transcript;
 
@@ -17,6 +17,8 @@ pub(super) struct Recorder {
     sequence: Sequence,
     run: RunId,
     clock: Arc<dyn Clock>,
+    /// Texts that are being streamed.
+    pieces: Pieces,
     out: Out,
 }
 
@@ -40,12 +42,24 @@ impl Recorder {
             sequence,
             run,
             clock,
+            pieces: Pieces::default(),
             out,
         }
     }
 
     pub(super) fn outlet(&self) -> &Outlet {
         &self.out.outlet
+    }
+
+    /// A text without secrets.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        let clean = self.out.redactor.text(text);
+        clean.unwrap_or_else(|| text.to_owned())
+    }
+
+    /// What time it is, in RFC 3339.
+    pub(super) fn now(&self) -> String {
+        self.clock.now()
     }
 
     /// What a message of the engine means; to be recorded after it was looked at.
@@ -77,7 +91,30 @@ impl Recorder {
         }
     }
 
-    fn record(&mut self, draft: Draft, raw: Option<Value>) {
+    /// What is streamed may come later than it was said, so that no piece shows a secret.
+    fn record(&mut self, mut draft: Draft, raw: Option<Value>) {
+        match &mut draft.body {
+            Body::ItemDelta { id, offset, text } => {
+                let Some(piece) = self.pieces.push(&self.out.redactor, id, text) else {
+                    return;
+                };
+                (*offset, *text) = (piece.offset, piece.text);
+            }
+            Body::ItemCompleted(item) => {
+                if let Some(piece) = self.pieces.end(&self.out.redactor, &item.id) {
+                    let (id, offset, text) = (item.id.clone(), piece.offset, piece.text);
+                    let mut last = draft.clone();
+                    last.source = Source::Agent;
+                    last.body = Body::ItemDelta { id, offset, text };
+                    self.publish(last, None);
+                }
+            }
+            _ => {}
+        }
+        self.publish(draft, raw);
+    }
+
+    fn publish(&mut self, draft: Draft, raw: Option<Value>) {
         let event = self.sequence.stamp(&self.run, self.clock.now(), draft);
         let event = self.out.redactor.event(event).unwrap_or_else(|mut event| {
             // Its number is taken, so something has to be there.

@@ -3,21 +3,24 @@
 use std::collections::{HashMap, VecDeque};
 
 use falconer::Prompt;
+use falconer_event::Prompt as Shown;
 use falconer_protocol::message::ResultMessage;
 
-use crate::handle::MessageId;
+use super::remembering::with_context;
+use crate::memory::Exchange;
+use crate::message::MessageId;
 
-/// The messages of a run, from being sent to being answered.
+/// The messages of a run, from being accepted to being answered.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     /// Waiting for the turns before them.
     waiting: VecDeque<Message>,
     /// To be written to the engine now.
     leaving: VecDeque<Message>,
-    /// Written, and not answered yet.
+    /// Given to the engine, or on the way to it, and not answered yet.
     in_flight: HashMap<String, Message>,
-    /// Whether a message was ever accepted.
-    is_touched: bool,
+    /// How many messages were accepted.
+    accepted: u64,
 }
 
 /// A message, with what is needed to send it again.
@@ -27,8 +30,39 @@ pub(super) struct Message {
     /// What the engine calls it; a message that is sent again has another name then.
     pub(super) wire: String,
     pub(super) prompt: Prompt,
+    /// As its item shows it.
+    pub(super) shown: Shown,
     /// How often it was sent.
     pub(super) attempts: u32,
+    /// Which one it is; they are sent again in their order.
+    number: u64,
+    /// Whether the record says that it was sent.
+    is_told: bool,
+}
+
+impl Message {
+    pub(super) fn new(id: MessageId, prompt: Prompt, shown: Shown) -> Self {
+        Self {
+            wire: id.as_str().to_owned(),
+            id,
+            prompt,
+            shown,
+            attempts: 0,
+            number: 0,
+            is_told: false,
+        }
+    }
+
+    /// The same message under another name: the engine knows the old one already and would take
+    /// this for a repetition.
+    pub(super) fn renamed(self) -> Self {
+        let uuid = uuid::Uuid::new_v4();
+        Self {
+            wire: uuid.to_string(),
+            prompt: self.prompt.id(uuid),
+            ..self
+        }
+    }
 }
 
 impl Turns {
@@ -37,8 +71,9 @@ impl Turns {
         self.waiting.len() + self.leaving.len()
     }
 
+    /// Whether a message was ever accepted.
     pub(super) fn is_touched(&self) -> bool {
-        self.is_touched
+        self.accepted > 0
     }
 
     /// Whether nothing is left to be answered.
@@ -52,15 +87,23 @@ impl Turns {
     }
 
     pub(super) fn queue(&mut self, message: Message) {
-        self.is_touched = true;
+        let message = self.numbered(message);
         self.waiting.push_back(message);
         self.release();
     }
 
     /// Goes out now, whatever is under way.
     pub(super) fn push(&mut self, message: Message) {
-        self.is_touched = true;
+        let message = self.numbered(message);
         self.leaving.push_back(message);
+    }
+
+    fn numbered(&mut self, mut message: Message) -> Message {
+        if message.number == 0 {
+            self.accepted += 1;
+            message.number = self.accepted;
+        }
+        message
     }
 
     /// The next message to be written; it is in flight from then on.
@@ -69,6 +112,20 @@ impl Turns {
         message.attempts += 1;
         self.in_flight.insert(message.wire.clone(), message.clone());
         Some(message)
+    }
+
+    /// The engine was given a message; it is returned if that is news.
+    pub(super) fn told(&mut self, wire: &str) -> Option<Message> {
+        let message = self.in_flight.get_mut(wire)?;
+        let is_news = !std::mem::replace(&mut message.is_told, true);
+        is_news.then(|| message.clone())
+    }
+
+    /// A message could not be written.
+    pub(super) fn lost(&mut self, wire: &str) -> Option<Message> {
+        let message = self.in_flight.remove(wire);
+        self.release();
+        message
     }
 
     /// A result came; returns the messages it answers.
@@ -87,13 +144,13 @@ impl Turns {
         if named.is_empty() && result.origin.is_none() {
             answered.extend(self.in_flight.drain().map(|(_, message)| message));
         }
-        answered.sort_by(|one, other| one.id.0.cmp(&other.id.0));
+        answered.sort_by_key(|message| message.number);
         self.release();
         answered
     }
 
     /// One message at a time leaves the queue.
-    pub(super) fn release(&mut self) {
+    fn release(&mut self) {
         if !self.is_at_work()
             && let Some(message) = self.waiting.pop_front()
         {
@@ -102,19 +159,16 @@ impl Turns {
     }
 
     /// Takes back a message that was not written yet.
-    pub(super) fn cancel(&mut self, id: &MessageId) -> bool {
-        let before = self.waiting();
-        self.waiting.retain(|message| message.id != *id);
-        self.leaving.retain(|message| message.id != *id);
-        let was_found = self.waiting() < before;
+    pub(super) fn cancel(&mut self, id: &MessageId) -> Option<Message> {
+        let taken = take(&mut self.waiting, id).or_else(|| take(&mut self.leaving, id));
         self.release();
-        was_found
+        taken
     }
 
     /// The engine took a message back.
-    pub(super) fn cancelled(&mut self, id: &MessageId) {
-        self.in_flight.retain(|_, message| message.id != *id);
-        self.release();
+    pub(super) fn cancelled(&mut self, id: &MessageId) -> Option<Message> {
+        let wire = self.in_flight(id)?.to_owned();
+        self.lost(&wire)
     }
 
     /// What the engine calls a message it has not answered yet.
@@ -125,25 +179,59 @@ impl Turns {
             .map(|message| message.wire.as_str())
     }
 
-    /// Drops what was not written yet.
-    pub(super) fn clear(&mut self) {
-        self.waiting.clear();
-        self.leaving.clear();
+    /// What a message that the engine calls this is called outside, if that differs.
+    pub(super) fn name_of(&self, wire: &str) -> Option<&MessageId> {
+        let message = self.in_flight.get(wire)?;
+        (message.id.as_str() != wire).then_some(&message.id)
     }
+
+    /// Everything that was not answered is to be sent once more, to another conversation; the
+    /// first one with what that has to know.
+    pub(super) fn again(&mut self, unanswered: Vec<Message>, last: Option<&Exchange>) {
+        let mut all: Vec<Message> = unanswered;
+        all.extend(self.in_flight.drain().map(|(_, message)| message));
+        all.extend(self.leaving.drain(..));
+        all.extend(self.waiting.drain(..));
+        all.sort_by_key(|message| message.number);
+        if let (Some(first), Some(last)) = (all.first_mut(), last) {
+            first.prompt = with_context(&first.prompt, last);
+        }
+        self.waiting.extend(all);
+        self.release();
+    }
+
+    /// Drops what the engine was not given, and returns what was never said to be sent.
+    pub(super) fn drop_unsent(&mut self) -> Vec<Message> {
+        let mut unsent: Vec<Message> = self.waiting.drain(..).collect();
+        unsent.extend(self.leaving.drain(..));
+        unsent.retain(|message| !message.is_told);
+        unsent.sort_by_key(|message| message.number);
+        unsent
+    }
+
+    /// What is in flight without anybody knowing whether it arrived.
+    pub(super) fn drop_untold(&mut self) -> Vec<Message> {
+        let in_flight = self.in_flight.extract_if(|_, message| !message.is_told);
+        let mut untold: Vec<Message> = in_flight.map(|(_, message)| message).collect();
+        untold.sort_by_key(|message| message.number);
+        untold
+    }
+}
+
+fn take(messages: &mut VecDeque<Message>, id: &MessageId) -> Option<Message> {
+    let place = messages.iter().position(|message| message.id == *id)?;
+    messages.remove(place)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use falconer_event::PromptDelivery;
     use serde_json::json;
 
     fn message(id: &str) -> Message {
-        Message {
-            id: MessageId(id.to_owned()),
-            wire: id.to_owned(),
-            prompt: id.into(),
-            attempts: 0,
-        }
+        let shown = Shown::queued(id, PromptDelivery::Queue);
+        Message::new(MessageId(id.to_owned()), id.into(), shown)
     }
 
     fn result(ids: &[&str]) -> ResultMessage {
@@ -167,8 +255,8 @@ mod tests {
             turns.queue(message(id));
         }
         assert_eq!(sent(&mut turns), ["a"]);
-        assert!(turns.cancel(&MessageId("b".to_owned())));
-        assert!(!turns.cancel(&MessageId("a".to_owned())));
+        assert!(turns.cancel(&MessageId("b".to_owned())).is_some());
+        assert!(turns.cancel(&MessageId("a".to_owned())).is_none());
         assert_eq!(turns.answered(&result(&["a"])).len(), 1);
         assert_eq!(sent(&mut turns), ["c"]);
         assert!(!turns.is_done());
@@ -188,5 +276,42 @@ mod tests {
         assert!(sent(&mut turns).is_empty());
         turns.answered(&result(&["c"]));
         assert_eq!(sent(&mut turns), ["b"]);
+    }
+
+    #[test]
+    fn a_message_is_said_to_be_sent_once_and_answered_in_its_order() {
+        let mut turns = Turns::default();
+        for id in ["z", "a"] {
+            turns.push(message(id));
+        }
+        assert_eq!(sent(&mut turns), ["z", "a"]);
+        assert!(turns.told("z").is_some());
+        assert!(turns.told("z").is_none());
+        assert!(turns.told("nobody").is_none());
+        let answered = turns.answered(&result(&[]));
+        let ids: Vec<&str> = answered.iter().map(|message| message.id.as_str()).collect();
+        assert_eq!(ids, ["z", "a"]);
+        let again = answered[0].clone().renamed();
+        let wire = again.wire.clone();
+        turns.push(again);
+        assert_eq!(sent(&mut turns), ["z"]);
+        assert_eq!(turns.name_of(&wire).unwrap().as_str(), "z");
+        assert!(turns.told(&wire).is_none(), "the record says so already");
+        assert!(turns.drop_untold().is_empty());
+    }
+
+    #[test]
+    fn what_was_never_sent_is_known_at_the_end() {
+        let mut turns = Turns::default();
+        for id in ["a", "b", "c"] {
+            turns.queue(message(id));
+        }
+        assert_eq!(sent(&mut turns), ["a"]);
+        let ids = |messages: Vec<Message>| -> Vec<String> {
+            messages.into_iter().map(|message| message.id.0).collect()
+        };
+        assert_eq!(ids(turns.drop_unsent()), ["b", "c"]);
+        assert_eq!(ids(turns.drop_untold()), ["a"]);
+        assert!(turns.is_done());
     }
 }

@@ -1,13 +1,14 @@
 //! A run on disk: one JSON line per event, only ever appended to, and read back into events.
 //!
 //! A line has `type`, `source` (`main` or `subagent:` with the call that made it), `sequence`,
-//! `time`, `session` (the engine's id, once known), `detail` and `raw` (what the engine said,
-//! with the first event of each message). Deltas are streamed and not stored.
+//! `time`, `session` (the engine's id, once known), `run`, `correlation` (the call, message,
+//! request or task it is about), `detail` and `raw` (what the engine said, with the first event
+//! of each message). Deltas are streamed and not stored.
 
 mod archive;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, Write as _};
+use std::io::{self, BufRead, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -33,6 +34,12 @@ pub struct Entry {
     /// The engine's id of the session, once it is known.
     #[serde(default)]
     pub session: Option<String>,
+    /// The run.
+    #[serde(default)]
+    pub run: String,
+    /// What ties it to other lines: the call, message, request or task it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<String>,
     /// The rest of the event: session, run, turn, source, parent, data.
     pub detail: Value,
     /// What the engine said.
@@ -58,6 +65,8 @@ impl Entry {
             sequence: event.seq,
             time: event.time.clone(),
             session: native.map(str::to_owned),
+            run: event.run.as_str().to_owned(),
+            correlation: event.body.correlation().map(str::to_owned),
             detail,
             raw,
         })
@@ -89,7 +98,12 @@ impl Transcript {
     /// Opens a transcript, only for its owner to read.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
-        let file = options.append(true).create(true).mode(0o600).open(path)?;
+        options.read(true).append(true).create(true).mode(0o600);
+        let mut file = options.open(path)?;
+        if ends_in_half_a_line(&mut file)? {
+            // The half line of a crash must not take the next one with it.
+            file.write_all(b"\n")?;
+        }
         Ok(Self {
             file,
             session: None,
@@ -99,7 +113,7 @@ impl Transcript {
     /// Writes one line in one call, so that a crash leaves at most one half line, at the end.
     pub(crate) fn append(&mut self, event: &Event, raw: Option<Value>) -> io::Result<()> {
         match &event.body {
-            Body::ItemDelta { .. } => return Ok(()),
+            delta if delta.is_ephemeral() => return Ok(()),
             Body::RunStarted(started) => self.session = Some(started.native_session.clone()),
             _ => {}
         }
@@ -110,6 +124,17 @@ impl Transcript {
         line.push(b'\n');
         self.file.write_all(&line)
     }
+}
+
+fn ends_in_half_a_line(file: &mut File) -> io::Result<bool> {
+    // Devices and pipes have no end to look at.
+    if !file.metadata()?.is_file() || file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(io::SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// Reads a transcript back into its events. Lines that cannot be read, as a crash leaves one,

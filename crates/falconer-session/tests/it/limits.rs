@@ -176,3 +176,86 @@ async fn nothing_is_tried_again_after_a_side_effect_or_too_often() {
     stage.engine.overloaded(&[&first]).await;
     assert_eq!(stage.completed().await.outcome, Outcome::Failed);
 }
+
+/// A wall clock that cannot be relied on.
+struct Jumping(std::sync::atomic::AtomicU64);
+
+impl falconer_session::Clock for Jumping {
+    fn now(&self) -> String {
+        let times = [
+            "1971-01-01T00:00:00.000Z",
+            "2400-01-01T00:00:00.000Z",
+            "2026-01-01T00:00:00.000Z",
+            "nonsense",
+        ];
+        let turn = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        times[turn as usize % times.len()].to_owned()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_ends_nothing_and_saves_nothing() {
+    let set = limited(|limits| {
+        limits.deadline = Some(Duration::from_secs(1000));
+        limits.silence = Some(Duration::from_secs(60));
+    });
+    let begun = tokio::time::Instant::now();
+    let mut stage = started(|spec| set(spec).clock(Jumping(0.into()))).await;
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        stage.engine.text("m1", "still here").await;
+    }
+    let ending = async {
+        let mut last = None;
+        while let Some(event) = stage.events.next().await {
+            last = Some(event);
+        }
+        last
+    };
+    let Some(Body::RunCompleted(end)) = ending.await.map(|event| event.body) else {
+        panic!("no end");
+    };
+    assert_eq!(class(&end), "limit:silence");
+    let took = begun.elapsed();
+    assert!(
+        took >= Duration::from_secs(560) && took < Duration::from_secs(600),
+        "{took:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_service_is_not_asked_sooner_than_it_wants() {
+    let mut stage = Stage::new(SessionSpec::until_idle).await;
+    stage.session.send("hello").await.unwrap();
+    let (first, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    // As the official CLI announces it.
+    let retry = json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 1,
+        "retry_delay_ms": 21_000, "error_status": 429, "error": "rate_limit", "session_id": "s"});
+    stage.engine.say(&retry).await;
+    let failed = tokio::time::Instant::now();
+    stage.engine.overloaded(&[&first]).await;
+    let (second, _) = stage.engine.prompt().await;
+    assert!(
+        failed.elapsed() >= Duration::from_secs(21),
+        "{:?}",
+        failed.elapsed()
+    );
+    stage.engine.init("s").await;
+    // A limit that is lifted in a year is not waited for.
+    let resets = jiff::Timestamp::now().as_second() + 365 * 86_400;
+    let limit = json!({"type": "rate_limit_event", "session_id": "s", "rate_limit_info":
+        {"status": "rejected", "resetsAt": resets, "rateLimitType": "five_hour"}});
+    stage.engine.say(&limit).await;
+    stage.engine.overloaded(&[&second]).await;
+    let events = stage.rest().await;
+    assert_eq!(crate::scripted::completed(&events).outcome, Outcome::Failed);
+    let told = events.iter().find_map(|event| match &event.body {
+        Body::Limit(limit) => Some(limit.clone()),
+        _ => None,
+    });
+    let told = told.unwrap();
+    assert!(told.reached);
+    assert_eq!(told.class, Some(falconer_event::LimitClass::Quota));
+    assert_eq!(told.resets_at, Some(resets as f64));
+}

@@ -4,9 +4,15 @@
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod engines;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod logs;
+#[cfg(test)]
 mod processes;
+#[cfg(test)]
+mod prompts;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]

@@ -1,11 +1,16 @@
 //! Two processes and one session; processes that are killed at bad moments.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use falconer::Options;
-use falconer_event::{Body, Outcome};
-use falconer_session::{Error, LockError, Resume, Session, SessionLocks, SessionSpec};
+use falconer_event::{Body, Outcome, Source};
+use falconer_session::{
+    Error, LockError, Remembered, Resume, Session, SessionKey, SessionLocks, SessionMemory,
+    SessionSpec, replay,
+};
 use falconer_testkit::{EngineScript, FakeEngine};
 use serde_json::json;
 
@@ -13,8 +18,8 @@ use crate::scripted::LIMIT;
 
 /// Says what a child process is to do.
 const ROLE: &str = "FALCONER_SESSION_TEST_ROLE";
-/// Where its locks are.
-const LOCKS: &str = "FALCONER_SESSION_TEST_LOCKS";
+/// Where it works.
+const FOLDER: &str = "FALCONER_SESSION_TEST_FOLDER";
 
 fn options(engine: &FakeEngine) -> Options {
     let options = Options::new()
@@ -27,12 +32,28 @@ fn options(engine: &FakeEngine) -> Options {
         .fold(options, |options, (name, value)| options.env(name, value))
 }
 
+/// A process that hosts a session, until it is dropped.
+struct Host {
+    child: Child,
+    /// What it said when it was where it should be.
+    ready: String,
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// This test, again, in a process of its own; it prints a line when it is where it should be.
-fn child(role: &str, locks: &SessionLocks) -> (Child, String) {
+fn host(role: &str, folder: &Path) -> Host {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "processes::role_of_a_child", "--nocapture"])
         .env(ROLE, role)
-        .env(LOCKS, locks.directory())
+        .env(FOLDER, folder)
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -41,7 +62,8 @@ fn child(role: &str, locks: &SessionLocks) -> (Child, String) {
         let line = line.unwrap();
         line.split_once("READY ").map(|(_, rest)| rest.to_owned())
     });
-    (child, ready.expect("the child got where it should be"))
+    let ready = ready.expect("the child got where it should be");
+    Host { child, ready }
 }
 
 /// Without a role it shows that children get theirs.
@@ -49,81 +71,277 @@ fn child(role: &str, locks: &SessionLocks) -> (Child, String) {
 async fn role_of_a_child() {
     let Ok(role) = std::env::var(ROLE) else {
         let folder = tempfile::tempdir().unwrap();
-        let (mut child, ready) = child("echo", &SessionLocks::new(folder.path()));
-        assert_eq!(ready, "echo");
-        child.wait().unwrap();
+        assert_eq!(host("echo", folder.path()).ready, "echo");
         return;
     };
-    if role == "echo" {
-        announce("echo");
-        return;
+    let folder = PathBuf::from(std::env::var_os(FOLDER).unwrap());
+    match role.as_str() {
+        "echo" => announce("echo"),
+        "race" => race(&folder).await,
+        role => be_killed(role, &folder).await,
     }
+}
+
+/// Says where the engine can be found, and that the moment has come.
+fn announce(what: &str) {
+    println!("\nREADY {what}");
+}
+
+/// Stops the world between the engine's init and `run.started`.
+struct Between(String);
+
+impl SessionMemory for Between {
+    fn remember(&self, _: &SessionKey, _: &Remembered) -> std::io::Result<()> {
+        announce(&self.0);
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn recall(&self, _: &SessionKey) -> std::io::Result<Option<Remembered>> {
+        Ok(None)
+    }
+
+    fn forget(&self, _: &SessionKey) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a session up to a bad moment, and waits there.
+async fn be_killed(role: &str, folder: &Path) {
     let script = EngineScript::new().initialize().on_user();
-    let init = json!({"type": "system", "subtype": "init", "cwd": "/", "session_id": "s"});
-    let script = match role.as_str() {
-        "started" => script.emit(init),
-        "permission" => script
-            .emit(init)
-            .ask_can_use_tool("Bash", json!({"command": "ls"})),
-        "tool" => script
-            .emit(init)
-            .emit(json!({"type": "assistant", "message": {"id": "m",
+    let script = script.emit(init("s"));
+    let script = match role {
+        "init" | "started" => script,
+        "permission" => script.ask_can_use_tool("Bash", json!({"command": "ls"})),
+        "tool" => script.emit(json!({"type": "assistant", "message": {"id": "m",
             "role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "Bash",
             "input": {"command": "sleep 1000"}}]}})),
         other => panic!("no such role: {other}"),
     };
+    // It would stay, if nobody saw to it.
     let engine = FakeEngine::script(&script.on_user().ignoring_sigterm().ignoring_eof()).unwrap();
-    let locks = SessionLocks::new(std::env::var_os(LOCKS).unwrap());
-    let spec = SessionSpec::new(locks).options(options(&engine));
+    let mark = mark(&engine);
+    let mut spec = SessionSpec::new(SessionLocks::new(folder.join("locks")))
+        .options(options(&engine))
+        .transcript(folder.join("run.jsonl"));
+    if role == "init" {
+        let between = Arc::new(Between(mark.clone()));
+        spec = spec.remember(between, SessionKey::new("fake", "/"));
+    }
     let (session, mut events) = Session::start(spec).await.unwrap();
     session.send("go").await.unwrap();
     while let Some(event) = events.next().await {
         let is_there = match event.body {
             Body::RunStarted(_) => role == "started",
             Body::PermissionRequested(_) => role == "permission",
-            Body::ItemStarted(_) => role == "tool",
+            Body::ItemStarted(_) => role == "tool" && event.source == Source::Agent,
             _ => false,
         };
         if is_there {
-            announce("there");
+            announce(&mark);
         }
     }
 }
 
-fn announce(what: &str) {
-    println!("\nREADY {what}");
+fn init(session: &str) -> serde_json::Value {
+    json!({"type": "system", "subtype": "init", "cwd": "/", "session_id": session})
+}
+
+/// What is in the environment of this engine and of no other process.
+fn mark(engine: &FakeEngine) -> String {
+    let values = engine
+        .env()
+        .iter()
+        .map(|(_, value)| value.to_string_lossy());
+    values.max_by_key(|value| value.len()).unwrap().into_owned()
+}
+
+/// The processes with a mark in their environment.
+fn marked(mark: &str) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(mark)
+    })
+    .collect()
 }
 
 #[tokio::test]
-async fn a_session_of_a_killed_process_is_free_again() {
-    for role in ["started", "permission", "tool"] {
+async fn a_killed_host_leaves_no_lock_no_engine_and_a_transcript_that_replays() {
+    for role in ["init", "started", "permission", "tool"] {
         let folder = tempfile::tempdir().unwrap();
-        let locks = SessionLocks::new(folder.path());
-        let (mut child, _) = child(role, &locks);
-        let engine = FakeEngine::script(&EngineScript::new().initialize()).unwrap();
-        let resume = || {
-            SessionSpec::new(locks.clone())
-                .options(options(&engine))
-                .resume(Resume::session("s"))
-        };
+        let locks = SessionLocks::new(folder.path().join("locks"));
+        let mut host = host(role, folder.path());
+        assert_eq!(marked(&host.ready).len(), 1, "{role}: {}", host.ready);
         // From another process it is in use, and by whom is said.
-        match Session::start(resume()).await {
-            Err(Error::Lock(error @ LockError::Held { .. })) => {
-                assert!(
-                    error.to_string().contains(&child.id().to_string()),
-                    "{error}"
-                );
+        match locks.try_lock("s") {
+            Err(error @ LockError::Held { .. }) => {
+                let pid = host.child.id().to_string();
+                assert!(error.to_string().contains(&pid), "{error}");
             }
             other => panic!("{role}: {other:?}"),
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        host.child.kill().unwrap();
+        host.child.wait().unwrap();
         drop(locks.lock("s", LIMIT).await.unwrap());
-        assert_eq!(
-            std::fs::read_dir(folder.path()).unwrap().count(),
-            0,
-            "{role}"
+        let left = std::fs::read_dir(locks.directory()).unwrap().count();
+        assert_eq!(left, 0, "{role}");
+        let gone = async {
+            while !marked(&host.ready).is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        let gone = tokio::time::timeout(LIMIT, gone).await;
+        assert!(gone.is_ok(), "{role}: the engine is still there");
+        replays(&folder.path().join("run.jsonl"), role);
+    }
+}
+
+fn replays(transcript: &Path, role: &str) {
+    let file = std::fs::File::open(transcript).unwrap();
+    let (events, unreadable) = replay(BufReader::new(file)).unwrap();
+    assert_eq!(unreadable, 0, "{role}");
+    let numbers: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(
+        numbers,
+        (1..=numbers.len() as u64).collect::<Vec<_>>(),
+        "{role}"
+    );
+    let started = |event: &falconer_event::Event| matches!(event.body, Body::RunStarted(_));
+    assert_eq!(events.iter().any(started), role != "init", "{role}");
+    assert!(!events.is_empty(), "{role}");
+}
+
+#[test]
+fn half_a_line_of_a_crash_does_not_take_the_next_one_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    std::fs::write(&path, "{\"type\":\"warn").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (transport, end) = falconer::channel();
+        drop(end);
+        let spec = SessionSpec::new(SessionLocks::new(folder.path()))
+            .through(transport)
+            .transcript(&path);
+        let (session, _events) = Session::start(spec).await.unwrap();
+        session.ended().await;
+    });
+    let file = std::fs::File::open(&path).unwrap();
+    let (events, unreadable) = replay(BufReader::new(file)).unwrap();
+    assert_eq!((events.len(), unreadable), (1, 1));
+}
+
+/// Waits for the start, tries to resume, and says how that went.
+async fn race(folder: &Path) {
+    announce("set");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    let script = EngineScript::new().initialize().on_user();
+    let engine = FakeEngine::script(&script.emit(init("s")).on_user()).unwrap();
+    let spec = SessionSpec::new(SessionLocks::new(folder.join("locks")))
+        .options(options(&engine))
+        .resume(Resume::session("s"));
+    let said = match Session::start(spec).await {
+        Ok((session, mut events)) => {
+            session.send("go").await.unwrap();
+            while let Some(event) = events.next().await {
+                if matches!(event.body, Body::RunStarted(_)) {
+                    break;
+                }
+            }
+            // Kept until the other one has tried.
+            std::fs::write(folder.join(format!("won-{}", std::process::id())), "").unwrap();
+            while !folder.join("over").exists() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            session.close().await;
+            return;
+        }
+        Err(Error::Lock(LockError::Held { .. })) => "lost",
+        Err(_) => "failed",
+    };
+    std::fs::write(folder.join(format!("{said}-{}", std::process::id())), "").unwrap();
+}
+
+#[tokio::test]
+async fn of_two_processes_that_start_at_once_one_wins() {
+    for _ in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut hosts = [host("race", folder.path()), host("race", folder.path())];
+        for host in &mut hosts {
+            let stdin = host.child.stdin.as_mut().unwrap();
+            std::io::Write::write_all(stdin, b"go\n").unwrap();
+        }
+        let names = || {
+            let files = std::fs::read_dir(folder.path()).unwrap();
+            let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<String> = names
+                .filter_map(|name| Some(name.split_once('-')?.0.to_owned()))
+                .collect();
+            names.sort();
+            names
+        };
+        let both = async {
+            while names().len() < 2 {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(2 * LIMIT, both).await.unwrap();
+        assert_eq!(names(), ["lost", "won"]);
+        std::fs::write(folder.path().join("over"), "").unwrap();
+        for host in &mut hosts {
+            host.child.wait().unwrap();
+        }
+        let locks = SessionLocks::new(folder.path().join("locks"));
+        drop(locks.try_lock("s").unwrap());
+    }
+}
+
+/// Places in which nothing can be made: below a file, and where the kernel lets nobody.
+#[tokio::test]
+async fn a_home_that_takes_nothing_is_told_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for place in [file.join("below"), PathBuf::from("/proc/falconer")] {
+        let script = EngineScript::new().initialize().on_user().emit(init("s"));
+        let engine = FakeEngine::script(&script.on_user()).unwrap();
+        let broken =
+            || SessionSpec::new(SessionLocks::new(place.join("locks"))).options(options(&engine));
+        // Resumed: nothing is started.
+        let resumed = Session::start(broken().resume(Resume::session("s"))).await;
+        let is_io = matches!(resumed, Err(Error::Lock(LockError::Io { .. })));
+        assert!(is_io, "{resumed:?}");
+        assert!(marked(&mark(&engine)).is_empty());
+        // New: the engine is ended before anything is announced.
+        let (session, mut events) = Session::start(broken()).await.unwrap();
+        session.send("go").await.unwrap();
+        let mut all = Vec::new();
+        while let Some(event) = events.next().await {
+            all.push(event);
+        }
+        let end = crate::scripted::completed(&all);
+        assert_eq!(crate::scripted::class(&end), "lock_failed");
+        let started = |event: &falconer_event::Event| matches!(event.body, Body::RunStarted(_));
+        assert!(!all.iter().any(started));
+        assert!(marked(&mark(&engine)).is_empty());
+        // A transcript that cannot be made starts nothing, either.
+        let locks = SessionLocks::new(folder.path().join("locks"));
+        let spec = SessionSpec::new(locks.clone()).transcript(place.join("run.jsonl"));
+        let spec = spec.options(options(&engine)).resume(Resume::session("s"));
+        let refused = Session::start(spec).await;
+        assert!(
+            matches!(refused, Err(Error::Transcript { .. })),
+            "{refused:?}"
         );
+        drop(locks.try_lock("s").unwrap());
+        assert!(marked(&mark(&engine)).is_empty());
     }
 }
 

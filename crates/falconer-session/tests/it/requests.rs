@@ -271,3 +271,67 @@ async fn the_policy_answers_first_and_is_seen_before_every_tool() {
     }
     stage.session.close().await;
 }
+
+#[tokio::test]
+async fn a_request_says_what_it_is_about_where_and_until_when() {
+    struct Noon;
+    impl falconer_session::Clock for Noon {
+        fn now(&self) -> String {
+            "2026-01-01T12:00:00.000Z".to_owned()
+        }
+    }
+    let table = [
+        (Duration::from_secs(90), Some("2026-01-01T12:01:30.000Z")),
+        (Duration::MAX, None),
+    ];
+    for (within, expected) in table {
+        let mut stage = Stage::new(|spec| spec.clock(Noon).answer_within(within)).await;
+        stage.session.send("hello").await.unwrap();
+        stage.engine.prompt().await;
+        stage.engine.init("s").await;
+        stage
+            .engine
+            .call("toolu_r1", "Bash", &json!({"command": "ls"}))
+            .await;
+        stage
+            .engine
+            .say(
+                &json!({"type": "control_request", "request_id": "r1", "request": {
+                "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"},
+                "tool_use_id": "toolu_r1", "title": "Allow ls?", "description": "List files",
+                "blocked_path": "/etc"}}),
+            )
+            .await;
+        // The call is told before the question about it.
+        let mut was_called = false;
+        let request = loop {
+            let event = stage.events.next().await.unwrap();
+            match event.body {
+                Body::ItemStarted(item) => was_called |= item.id.as_str() == "toolu_r1",
+                Body::PermissionRequested(asked) => break asked,
+                _ => {}
+            }
+        };
+        assert!(was_called);
+        assert_eq!(request.title.as_deref(), Some("Allow ls?"));
+        assert_eq!(request.description.as_deref(), Some("List files"));
+        assert_eq!(request.blocked_path.as_deref(), Some("/etc"));
+        assert_eq!(request.cwd.as_deref(), Some("/p"));
+        assert_eq!(request.expires_at.as_deref(), expected);
+        stage.session.close().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_a_limit_waits_for_years() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| {
+        spec.answer_within(Duration::MAX)
+    })
+    .await;
+    let request = stage.event(permission).await;
+    tokio::time::sleep(Duration::from_secs(3600 * 24 * 400)).await;
+    let allow = Answer::allow(&request.id, &request.digest, "me");
+    stage.session.answer(allow).await.unwrap();
+    assert_eq!(stage.engine.answer_to("r1").await["behavior"], "allow");
+    stage.session.close().await;
+}

@@ -19,6 +19,8 @@ async fn a_transcript_is_replayed_into_the_same_events_and_holds_no_secret() {
         spec.until_idle()
             .transcript(&path)
             .redactor(Redactor::new([KNOWN]).unwrap())
+            .run("run-1")
+            .tool_schemas([("mcp__calc__add".to_owned(), json!({"type": "object"}))])
     };
     let mut stage = Stage::new(make).await;
     stage.session.send("hello").await.unwrap();
@@ -59,8 +61,19 @@ async fn a_transcript_is_replayed_into_the_same_events_and_holds_no_secret() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert!(lines.iter().any(|line| line["source"] == "subagent:t1"));
-    assert!(lines.iter().all(|line| line["session"] == "s"));
+    let named = lines
+        .iter()
+        .skip_while(|line| line["type"] != "run.started");
+    assert!(named.into_iter().all(|line| line["session"] == "s"));
     assert!(lines.iter().any(|line| line["raw"]["type"] == "assistant"));
+    assert!(lines.iter().all(|line| line["run"] == "run-1"));
+    // What belongs together can be found: a call, and what the sub-agent in it did.
+    let of_call = lines.iter().filter(|line| line["correlation"] == "t1");
+    assert_eq!(of_call.count(), 2);
+    let started = lines.iter().find(|line| line["type"] == "run.started");
+    let started = &started.unwrap()["detail"]["data"];
+    assert_eq!(started["tools"], json!(["Bash"]));
+    assert_eq!(started["tool_schemas"]["mcp__calc__add"]["type"], "object");
 }
 
 #[test]
@@ -115,4 +128,37 @@ async fn the_whole_conversation_is_kept_before_it_is_compacted() {
         "everything\n"
     );
     stage.session.close().await;
+}
+
+#[tokio::test]
+async fn a_secret_in_pieces_is_never_streamed() {
+    let redactor = Redactor::new([KNOWN]).unwrap();
+    let options = falconer::Options::new()
+        .close_grace(std::time::Duration::from_millis(200))
+        .include_partial_messages();
+    let make = |spec: SessionSpec| spec.options(options).until_idle().redactor(redactor);
+    let mut stage = Stage::new(make).await;
+    stage.session.send("hello").await.unwrap();
+    let (uuid, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    let stream = |event: serde_json::Value| json!({"type": "stream_event", "session_id": "s", "api_message_id": "m1", "event": event});
+    let block = json!({"type": "text", "text": ""});
+    let start = json!({"type": "content_block_start", "index": 0, "content_block": block});
+    stage.engine.say(&stream(start)).await;
+    let whole = format!("the keys: {KNOWN} and {LOOKS}");
+    for letter in whole.chars() {
+        let delta = json!({"type": "text_delta", "text": letter.to_string()});
+        let delta = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+        stage.engine.say(&stream(delta)).await;
+    }
+    stage.engine.text("m1", &whole).await;
+    stage.engine.result(&whole, &[&uuid]).await;
+    let mut streamed = String::new();
+    for event in stage.rest().await {
+        if let Body::ItemDelta { offset, text, .. } = event.body {
+            assert_eq!(offset, streamed.chars().count() as u64);
+            streamed.push_str(&text);
+        }
+    }
+    assert_eq!(streamed, format!("the keys: {REDACTED} and {REDACTED}"));
 }

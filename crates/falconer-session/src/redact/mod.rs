@@ -3,13 +3,22 @@
 //! Two ways: by value, for the secrets that are known, also where a character is written as a
 //! JSON escape, and by pattern, for what looks like one.
 
+mod masked_writer;
+mod pieces;
+mod unfinished;
+
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
 use falconer_event::Event;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
-use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 use crate::error::Error;
+
+pub use masked_writer::MaskedWriter;
+pub(crate) use pieces::Pieces;
+use unfinished::Unfinished;
 
 /// What stands in the place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -38,10 +47,14 @@ const PATTERNS: [&str; 12] = [
 static LOOKS: LazyLock<Option<Regex>> =
     LazyLock::new(|| RegexBuilder::new(&PATTERNS.join("|")).build().ok());
 
-/// Takes secrets out of texts, values and events.
+static LOOKS_UNFINISHED: LazyLock<Option<Unfinished>> =
+    LazyLock::new(|| Unfinished::new(&PATTERNS.join("|"), LARGEST).ok());
+
+/// Takes secrets out of texts, values and events. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Option<Regex>,
+    unfinished: Option<Arc<Unfinished>>,
 }
 
 impl Redactor {
@@ -68,10 +81,38 @@ impl Redactor {
         if parts.is_empty() {
             return Ok(Self::default());
         }
-        let known = RegexBuilder::new(&parts.join("|")).size_limit(size).build();
+        let pattern = parts.join("|");
+        let known = RegexBuilder::new(&pattern).size_limit(size).build();
+        let known = known.map_err(Error::Secrets)?;
+        let unfinished = Unfinished::new(&pattern, size)
+            .map_err(|error| Error::Secrets(regex::Error::Syntax(error)))?;
         Ok(Self {
-            known: Some(known.map_err(Error::Secrets)?),
+            known: Some(known),
+            unfinished: Some(Arc::new(unfinished)),
         })
+    }
+
+    /// How much of a text that goes on can be shown: up to where a secret may have begun that
+    /// is not complete yet.
+    fn safe_length(&self, text: &str) -> usize {
+        let automata = self
+            .unfinished
+            .as_deref()
+            .into_iter()
+            .chain(LOOKS_UNFINISHED.as_ref());
+        let begun = automata.filter_map(|automaton| automaton.find(text)).min();
+        let Some(mut end) = begun else {
+            return text.len();
+        };
+        // What begins inside a complete secret must not cut it in two.
+        for regex in self.known.iter().chain(LOOKS.as_ref()) {
+            for found in regex.find_iter(text) {
+                if found.start() < end && end < found.end() {
+                    end = found.start();
+                }
+            }
+        }
+        end
     }
 
     /// A text without secrets; `None` if there were none.
@@ -173,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_secret_is_taken_out() {
-        assert!(LOOKS.is_some());
+        assert!(LOOKS.is_some() && LOOKS_UNFINISHED.is_some());
         let secrets = [
             "sk-ant-api03-abc_DEF-123",
             "sk-abcdefghijklmnopqrstuvwxyz",

@@ -1,0 +1,92 @@
+//! How the engine reaches the session: permissions, forms, and hooks.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use falconer::protocol::hook::{HookEvent, HookOutput};
+use falconer::{
+    Decision, ElicitationAnswer, ElicitationRequest, Hook, HookCall, OnFailure, Options,
+    PermissionRequest,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::gate::{Gate, denied};
+use crate::pending::{Ask, Asked};
+use crate::redact::Redactor;
+use crate::transcript::archive;
+
+/// Everything the engine asks comes to the session.
+pub(super) fn listen(options: Options, asks: mpsc::Sender<Asked>, gate: Arc<Gate>) -> Options {
+    let (forms, calls) = (asks.clone(), asks.clone());
+    options
+        // The session has a limit of its own, which it tells about.
+        .without_permission_timeout()
+        .hook(Hook::new(HookEvent::PreToolUse, move |call| {
+            let (gate, calls) = (gate.clone(), calls.clone());
+            async move { Ok(before_tool(&gate, calls, call).await) }
+        }))
+        .on_permission(move |request| ask_tool(asks.clone(), request))
+        .on_elicitation(move |request| ask_form(forms.clone(), request))
+}
+
+/// Keeps the engine's transcript before it is compacted. That goes on even if it fails: a
+/// conversation that does not fit any more would be stuck.
+pub(super) fn archiving(directory: PathBuf, redactor: Redactor) -> Hook {
+    let archived = move |call: HookCall| {
+        let (directory, redactor) = (directory.clone(), redactor.clone());
+        async move {
+            let input = call.input_json();
+            let text = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
+            let (path, session) = (PathBuf::from(text("transcript_path")), text("session_id"));
+            let copying = tokio::task::spawn_blocking(move || {
+                archive(&path, &directory, &session, &redactor)
+            });
+            match copying.await {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "failed to archive a transcript"),
+                Err(error) => tracing::warn!(%error, "archiving a transcript was cut off"),
+            }
+            Ok(HookOutput::default())
+        }
+    };
+    Hook::new(HookEvent::PreCompact, archived).on_failure(OnFailure::Continue)
+}
+
+/// What a run has used is known to the session only, once it has read what came before the call.
+async fn before_tool(gate: &Gate, calls: mpsc::Sender<Asked>, call: HookCall) -> HookOutput {
+    if !gate.is_metered() {
+        return gate.before_tool(&call.input);
+    }
+    let (reply, answer) = oneshot::channel();
+    let asked = Asked::Call(Box::new(call.input), reply);
+    let over = || denied("the session is over, so this was denied".to_owned());
+    match calls.send(asked).await {
+        Ok(()) => answer.await.unwrap_or_else(|_| over()),
+        Err(_) => over(),
+    }
+}
+
+async fn ask_tool(asks: mpsc::Sender<Asked>, request: PermissionRequest) -> Decision {
+    let (reply, answer) = oneshot::channel();
+    let asked = Asked::Request {
+        ask: Ask::Tool(Box::new(request.ask), reply),
+        withdrawn: request.withdrawn,
+    };
+    let over = || Decision::deny("the session is over, so this was denied");
+    match asks.send(asked).await {
+        Ok(()) => answer.await.unwrap_or_else(|_| over()),
+        Err(_) => over(),
+    }
+}
+
+async fn ask_form(asks: mpsc::Sender<Asked>, request: ElicitationRequest) -> ElicitationAnswer {
+    let (reply, answer) = oneshot::channel();
+    let asked = Asked::Request {
+        ask: Ask::Form(Box::new(request.ask), reply),
+        withdrawn: request.withdrawn,
+    };
+    match asks.send(asked).await {
+        Ok(()) => answer.await.unwrap_or(ElicitationAnswer::Cancel),
+        Err(_) => ElicitationAnswer::Cancel,
+    }
+}

@@ -1,0 +1,105 @@
+//! What is logged: no secrets at any level, and no prompts above debug.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use falconer_session::{MaskedWriter, Redactor, SessionSpec};
+use serde_json::json;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::scripted::Stage;
+
+const SECRET: &str = "hunter2-hunter2";
+const PROMPT: &str = "the very private wish of a user";
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// A whole session with everything that could be logged, at this level.
+async fn logged(level: LevelFilter) -> String {
+    let log = Log::default();
+    let redactor = Redactor::new([SECRET]).unwrap();
+    let writer = {
+        let (log, redactor) = (log.clone(), redactor.clone());
+        move || MaskedWriter::new(log.clone(), redactor.clone())
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(writer)
+        .with_ansi(false)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let folder = tempfile::tempdir().unwrap();
+    // A transcript that cannot be written and an archive that cannot be made are logged, too.
+    let archive = folder.path().join("file");
+    std::fs::write(&archive, "").unwrap();
+    let make = |spec: SessionSpec| {
+        spec.until_idle()
+            .redactor(redactor)
+            .transcript("/dev/full")
+            .archive(&archive)
+    };
+    let mut stage = Stage::new(make).await;
+    let prompt = format!("{PROMPT} with {SECRET}");
+    stage.session.send(prompt.as_str()).await.unwrap();
+    let (uuid, heard) = stage.engine.prompt().await;
+    assert_eq!(heard, prompt);
+    stage.engine.init("s").await;
+    stage
+        .engine
+        .say(
+            &json!({"type": "control_request", "request_id": "h1", "request": {
+            "subtype": "hook_callback", "callback_id": "hook_1", "input": {
+            "hook_event_name": "PreCompact", "session_id": "s", "trigger": "auto",
+            "transcript_path": format!("/nowhere/{SECRET}")}}}),
+        )
+        .await;
+    stage.engine.answer_to("h1").await;
+    stage
+        .engine
+        .ask("r1", "Bash", &json!({"command": SECRET}))
+        .await;
+    stage
+        .engine
+        .say(&json!({"type": "control_cancel_request", "request_id": "r1"}))
+        .await;
+    stage.engine.text("m1", SECRET).await;
+    stage.engine.result(SECRET, &[&uuid]).await;
+    stage.rest().await;
+    tracing::error!(key = SECRET, "said on purpose");
+    log.text()
+}
+
+#[tokio::test]
+async fn prompts_are_logged_at_debug_at_most_and_secrets_never() {
+    let text = logged(LevelFilter::INFO).await;
+    assert!(!text.contains(PROMPT), "{text}");
+    assert!(!text.contains(SECRET), "{text}");
+    assert!(text.contains("failed to archive"), "{text}");
+    assert!(text.contains("[redacted]"), "{text}");
+}
+
+#[tokio::test]
+async fn not_even_everything_shows_a_secret() {
+    let text = logged(LevelFilter::TRACE).await;
+    assert!(!text.contains(SECRET), "{text}");
+    assert!(text.contains("[redacted]"), "{text}");
+}
