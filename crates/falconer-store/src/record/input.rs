@@ -1,0 +1,142 @@
+//! What users send.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{BlobId, MessageId, SessionId};
+use crate::time::Timestamp;
+
+super::word_enum! {
+    /// What happens to a message while the agent is at work.
+    Delivery {
+        /// It waits until the turns before it are over.
+        Queue = "queue",
+        /// The agent reads it along the way.
+        Steer = "steer",
+        /// The turn under way is ended for it.
+        Interrupt = "interrupt",
+    }
+}
+
+super::word_enum! {
+    /// How far a message came.
+    InputState {
+        /// It waits.
+        Queued = "queued",
+        /// The engine was given it.
+        Sent = "sent",
+        /// Its turn is over.
+        Done = "done",
+        /// It was taken back before the engine saw it.
+        Cancelled = "cancelled",
+        /// The server died while its turn was under way; it is not sent again by itself.
+        Interrupted = "interrupted",
+    }
+}
+
+impl InputState {
+    /// Whether a message in this state may come into that one.
+    pub fn may_become(self, next: Self) -> bool {
+        use InputState::{Cancelled, Done, Interrupted, Queued, Sent};
+        matches!(
+            (self, next),
+            (Queued, Sent | Cancelled | Interrupted) | (Sent, Done | Cancelled | Interrupted)
+        )
+    }
+}
+
+/// A file that goes with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Attachment {
+    /// The stored file.
+    pub id: BlobId,
+    /// What a person calls it.
+    pub name: String,
+    /// What it says it is.
+    pub media_type: String,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl Attachment {
+    /// A stored file.
+    pub fn new(
+        id: BlobId,
+        name: impl Into<String>,
+        media_type: impl Into<String>,
+        bytes: u64,
+    ) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            media_type: media_type.into(),
+            bytes,
+        }
+    }
+}
+
+/// A message of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct InputRecord {
+    /// Its name; events name it.
+    pub id: MessageId,
+    /// Where it was sent.
+    pub session: SessionId,
+    /// What the sender calls it; sent twice it is one message.
+    pub client_msg_id: String,
+    /// What it says.
+    pub text: String,
+    /// What goes with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// When the agent gets it.
+    pub delivery: Delivery,
+    /// How far it came.
+    pub state: InputState,
+    /// Who sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// When it was stored.
+    pub created_at: Timestamp,
+}
+
+/// A message to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewInput {
+    /// Its name.
+    pub id: MessageId,
+    /// Where it goes.
+    pub session: SessionId,
+    /// What the sender calls it.
+    pub client_msg_id: String,
+    /// What it says.
+    pub text: String,
+    /// What goes with it.
+    pub attachments: Vec<Attachment>,
+    /// When the agent gets it.
+    pub delivery: Delivery,
+    /// Who sends it.
+    pub by: Option<String>,
+}
+
+impl NewInput {
+    /// A message with a new name that waits for its turn.
+    pub fn new(
+        session: SessionId,
+        client_msg_id: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: MessageId::generate(),
+            session,
+            client_msg_id: client_msg_id.into(),
+            text: text.into(),
+            attachments: Vec::new(),
+            delivery: Delivery::Queue,
+            by: None,
+        }
+    }
+}
