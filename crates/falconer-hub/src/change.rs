@@ -1,0 +1,215 @@
+//! Making sessions and changing them; answering what they ask.
+
+use std::path::Path;
+
+use falconer_store::{
+    Decided, Guard, NewAudit, NewSession as NewRecord, RequestId, RequestRecord, RequestState,
+    SessionId, SessionPatch, SessionRecord, SessionState,
+};
+use serde_json::{Value, json};
+
+use crate::config::Bypass;
+use crate::error::Error;
+use crate::hub::Hub;
+use crate::limits::SessionLimits;
+use crate::message::{Change, NewSession};
+use crate::order::Order;
+use crate::rules;
+use crate::verdict::Verdict;
+
+const MODES: [&str; 6] = [
+    "default",
+    "acceptEdits",
+    "plan",
+    "dontAsk",
+    "auto",
+    "bypassPermissions",
+];
+
+impl Hub {
+    /// Makes a session. Nothing is started.
+    ///
+    /// # Errors
+    /// `Directory`, `Invalid`, `BypassRefused`, or the store's.
+    pub async fn create(&self, new: NewSession) -> Result<SessionRecord, Error> {
+        self.check_mode(&new.mode)?;
+        check_config(&new.config)?;
+        let cwd = directory(&new.cwd)?;
+        let mut record = NewRecord::new(new.engine, cwd);
+        if let Some(id) = new.id {
+            record.id = id;
+        }
+        record.title = new.title;
+        record.model = new.model;
+        record.mode = new.mode;
+        record.config = new.config;
+        Ok(self.shared.store.create_session(record).await?)
+    }
+
+    /// Changes a session; the engine is told if it runs.
+    ///
+    /// # Errors
+    /// `Invalid`, `BypassRefused`, what the engine said, or the store's.
+    pub async fn change(&self, id: &SessionId, change: Change) -> Result<SessionRecord, Error> {
+        let store = &self.shared.store;
+        let record = store.session(id).await?;
+        let mut patch = SessionPatch::default();
+        patch.title = change.title.map(Some);
+        patch.pinned = change.pinned;
+        patch.archived = change.archived;
+        if let Some(mode) = change.mode {
+            self.check_mode(&mode)?;
+            let told = self.tell(&record, |reply| Order::Mode(mode.clone(), reply));
+            told.await?;
+            patch.mode = Some(mode);
+        }
+        if let Some(model) = change.model {
+            let told = self.tell(&record, |reply| Order::Model(model.clone(), reply));
+            told.await?;
+            patch.model = Some(Some(model));
+        }
+        Ok(store.update_session(id, patch).await?)
+    }
+
+    /// Tells the engine, if it runs.
+    async fn tell(
+        &self,
+        record: &SessionRecord,
+        order: impl FnOnce(crate::order::Reply<()>) -> Order,
+    ) -> Result<(), Error> {
+        use SessionState::{Ready, Running, Waiting};
+        if !matches!(record.state, Ready | Running | Waiting) {
+            return Ok(());
+        }
+        match self.ask(&record.id, order).await {
+            // It ended meanwhile; the next start reads the record.
+            Err(Error::NotRunning(_)) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Answers a permission or a question. The answer is kept first; of several the first one
+    /// counts, and everybody learns which it was.
+    ///
+    /// # Errors
+    /// `WrongAnswer`, `BadRule`, or the store's.
+    pub async fn answer(
+        &self,
+        id: &RequestId,
+        digest: &str,
+        verdict: Verdict,
+        by: &str,
+    ) -> Result<Decided, Error> {
+        let store = &self.shared.store;
+        let request = store.request(id).await?;
+        self.check_answer(&request, &verdict).await?;
+        let decided = store.decide(id, digest, verdict.decision(by)).await?;
+        let Decided::Won(request) = decided else {
+            return Ok(decided);
+        };
+        self.audit(&request, by).await?;
+        if let Verdict::AllowAlways { rule } = &verdict {
+            rules::add(&**store, &request, rule, by).await?;
+        }
+        let session = store.session(&request.session).await?;
+        match &session.owner {
+            // Another process runs the session, finds the answer in the store and delivers it.
+            Some(owner) if *owner != self.shared.node.id => return Ok(Decided::Won(request)),
+            _ => {}
+        }
+        let boxed = Box::new(request);
+        match self
+            .ask(&session.id, |reply| Order::Deliver(boxed, reply))
+            .await
+        {
+            Ok(()) => Ok(Decided::Won(store.request(id).await?)),
+            // The agent no longer wants to know, or is gone: the answer did not count.
+            Err(Error::NotRunning(_) | Error::Session(_)) => {
+                let (expired, guard) = (RequestState::Expired, Guard::Anyone);
+                let settled = store.settle_request(id, expired, guard).await?;
+                Ok(Decided::Gone(settled.into_record()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn check_answer(&self, request: &RequestRecord, verdict: &Verdict) -> Result<(), Error> {
+        if !verdict.fits(request.kind) {
+            return Err(Error::WrongAnswer(format!(
+                "request {} is a {} and cannot be answered like this",
+                request.id, request.kind
+            )));
+        }
+        verdict.for_session().map_err(Error::WrongAnswer)?;
+        if let Verdict::AllowAlways { rule } = verdict {
+            let session = self.shared.store.session(&request.session).await?;
+            rules::check(rule, request, &session)?;
+        }
+        Ok(())
+    }
+
+    /// Who decided what about which input.
+    async fn audit(&self, request: &RequestRecord, by: &str) -> Result<(), Error> {
+        let detail = json!({
+            "request": request.id,
+            "tool": request.tool,
+            "digest": request.digest,
+            "input": request.input,
+            "decision": request.decision,
+        });
+        let audit = NewAudit::new(by, "request.answered")
+            .session(request.session.clone())
+            .detail(detail);
+        self.shared.store.audit(audit).await?;
+        Ok(())
+    }
+
+    /// Whether sessions may run in this mode here.
+    fn check_mode(&self, mode: &str) -> Result<(), Error> {
+        if !MODES.contains(&mode) {
+            return Err(Error::Invalid(format!(
+                "`{mode}` is no permission mode; there are {}",
+                MODES.join(", ")
+            )));
+        }
+        if mode != "bypassPermissions" {
+            return Ok(());
+        }
+        if rustix::process::geteuid().is_root() {
+            return Err(Error::BypassRefused(
+                "a session of root never runs without asking; run as another user",
+            ));
+        }
+        match self.shared.config.bypass {
+            Bypass::Agreed => Ok(()),
+            Bypass::Refused => Err(Error::BypassRefused(
+                "sessions may not run without asking here; start the server with --allow-bypass",
+            )),
+        }
+    }
+}
+
+fn check_config(config: &Value) -> Result<(), Error> {
+    let limits = SessionLimits::of(config).map_err(Error::Invalid)?;
+    limits.for_session().map_err(Error::Invalid)?;
+    Ok(())
+}
+
+/// The directory as it is, without links.
+fn directory(path: &Path) -> Result<String, Error> {
+    let wrong = |why: String| Error::Directory {
+        path: path.to_owned(),
+        why,
+    };
+    if !path.is_absolute() {
+        return Err(wrong("it has to be an absolute path".to_owned()));
+    }
+    let real = path
+        .canonicalize()
+        .map_err(|error| wrong(error.to_string()))?;
+    if !real.is_dir() {
+        return Err(wrong("it is not a directory".to_owned()));
+    }
+    let text = real.to_str().map(str::to_owned);
+    text.ok_or_else(|| wrong("its name is not valid UTF-8".to_owned()))
+}

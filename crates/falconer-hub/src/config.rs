@@ -1,0 +1,97 @@
+//! What a hub is made with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use falconer_session::Policy;
+
+use crate::engines::Engines;
+
+/// Whether sessions may run without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bypass {
+    /// A session that wants it is refused.
+    #[default]
+    Refused,
+    /// The owner of the hub has agreed. Never as root.
+    Agreed,
+}
+
+/// What a hub is made with.
+#[derive(Clone)]
+#[must_use]
+pub struct HubConfig {
+    pub(crate) engines: Arc<dyn Engines>,
+    pub(crate) locks: PathBuf,
+    pub(crate) policy: Option<Arc<Policy>>,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) bypass: Bypass,
+    pub(crate) park_after: Option<Duration>,
+    pub(crate) answer_within: Duration,
+    pub(crate) lease: Duration,
+}
+
+impl HubConfig {
+    /// A hub with these engines. Locks of sessions and of the hub itself are files in `locks`;
+    /// every process that shares the store has to name the same directory.
+    pub fn new(engines: impl Engines, locks: impl Into<PathBuf>) -> Self {
+        Self {
+            engines: Arc::new(engines),
+            locks: locks.into(),
+            policy: None,
+            secrets: Vec::new(),
+            bypass: Bypass::default(),
+            park_after: Some(Duration::from_secs(30 * 60)),
+            answer_within: Duration::MAX,
+            lease: Duration::from_secs(30),
+        }
+    }
+
+    /// Rules that hold before anybody is asked, for all sessions.
+    pub fn policy(mut self, policy: Arc<Policy>) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Values that must never be in an event.
+    pub fn secrets(mut self, secrets: Vec<String>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// Whether sessions may run without asking; refused unless said.
+    pub fn bypass(mut self, bypass: Bypass) -> Self {
+        self.bypass = bypass;
+        self
+    }
+
+    /// How long an engine without anything to do is kept; half an hour unless said, `None` is
+    /// for ever. The session goes on with the next message.
+    pub fn park_after(mut self, time: Option<Duration>) -> Self {
+        self.park_after = time;
+        self
+    }
+
+    /// How long a permission or question may stay open before it is denied; for ever unless said.
+    pub fn answer_within(mut self, time: Duration) -> Self {
+        self.answer_within = time;
+        self
+    }
+
+    /// How long others wait before they take over the sessions of a hub they hear nothing of.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.lease = time;
+        self
+    }
+}
+
+impl std::fmt::Debug for HubConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HubConfig")
+            .field("locks", &self.locks)
+            .field("bypass", &self.bypass)
+            .field("park_after", &self.park_after)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! How the engine of a session is started: decided by whoever owns the hub.
+
+use falconer::Options;
+use falconer_event::Run;
+use falconer_store::SessionRecord;
+
+/// What is needed to start the engine of a session.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Launch {
+    /// How the engine is started. The hub adds the permission mode, the model, the directory
+    /// and what to resume.
+    pub options: Options,
+    /// What is known about the run; `run.started` says it.
+    pub about: Run,
+    /// Values that must never be in an event.
+    pub secrets: Vec<String>,
+}
+
+impl Launch {
+    /// A launch without secrets.
+    pub fn new(options: Options, about: Run) -> Self {
+        Self {
+            options,
+            about,
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Values that must never be in an event.
+    #[must_use]
+    pub fn secrets(mut self, secrets: Vec<String>) -> Self {
+        self.secrets = secrets;
+        self
+    }
+}
+
+/// Why an engine cannot be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+#[non_exhaustive]
+pub struct LaunchError {
+    /// A word a program can match.
+    pub code: String,
+    /// For people: what was looked for, and where.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl LaunchError {
+    /// An engine that cannot be started.
+    pub fn new(code: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            text: text.into(),
+            hint: None,
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The engines there are.
+pub trait Engines: Send + Sync + 'static {
+    /// How the engine of this session is started. Called before each run, off the async
+    /// threads: it may look at files.
+    ///
+    /// # Errors
+    /// If the engine is unknown, missing or has no credentials.
+    fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError>;
+
+    /// The engines that can be asked for, best first.
+    fn names(&self) -> Vec<EngineName>;
+}
+
+/// An engine that can be asked for.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct EngineName {
+    /// `auto`, `claude`, `native`, `script`.
+    pub name: String,
+    /// Whether it could be started now.
+    pub available: bool,
+    /// Why, or why not.
+    pub reason: String,
+}
+
+impl EngineName {
+    /// An engine that could be started now.
+    pub fn available(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            available: true,
+            reason: reason.into(),
+        }
+    }
+
+    /// An engine that could not be started now.
+    pub fn missing(name: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            available: false,
+            reason: reason.into(),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A copy of a session that goes its own way.
+
+use falconer_event::{Event, Failure};
+use falconer_store::{
+    Append, Claim, EventQuery, LivePatch, NewEvent, NewSession, SessionId, SessionRecord,
+    SessionState,
+};
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::hub::{Hub, Shared};
+use crate::keeper::written;
+use crate::loose_ends::LooseEnds;
+use crate::recovery;
+
+/// Where the conversation to copy is named in the record of a fork.
+const ORIGIN: &str = "fork_of";
+
+/// The engine's id of the conversation that a session is a copy of, if it is one.
+pub(crate) fn origin(config: &Value) -> Option<&str> {
+    config.get(ORIGIN)?.as_str()
+}
+
+impl Hub {
+    /// Makes a copy of a session with its log so far. The engine copies the conversation when
+    /// the copy gets its first message.
+    ///
+    /// # Errors
+    /// `Invalid` if the session has no conversation yet, or the store's.
+    pub async fn fork(
+        &self,
+        session: &SessionId,
+        title: Option<String>,
+    ) -> Result<SessionRecord, Error> {
+        let shared = &self.shared;
+        let parent = shared.store.session(session).await?;
+        let Some(native) = &parent.native_session else {
+            return Err(Error::Invalid(format!(
+                "session {session} has no conversation yet that could be copied"
+            )));
+        };
+        let copy = shared
+            .store
+            .create_session(copy_of(&parent, native, title))
+            .await?;
+        match copy_log(shared, session, &copy.id).await {
+            Ok(()) => Ok(shared.store.session(&copy.id).await?),
+            Err(error) => {
+                let guard = falconer_store::Guard::Anyone;
+                if let Err(error) = shared.store.delete_session(&copy.id, guard).await {
+                    tracing::warn!(%error, "failed to remove half a copy of a session");
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+fn copy_of(parent: &SessionRecord, native: &str, title: Option<String>) -> NewSession {
+    let mut copy = NewSession::new(&*parent.engine, &*parent.cwd);
+    copy.title = title.or_else(|| {
+        let title = parent.title.as_deref()?;
+        Some(format!("{title} (copy)"))
+    });
+    copy.model.clone_from(&parent.model);
+    copy.mode.clone_from(&parent.mode);
+    copy.parent = Some(parent.id.clone());
+    let mut config = parent.config.clone();
+    match &mut config {
+        Value::Object(fields) => drop(fields.insert(ORIGIN.to_owned(), json!(native))),
+        _ => config = json!({ORIGIN: native}),
+    }
+    copy.config = config;
+    copy
+}
+
+/// Copies the events and closes what is open at the end of them.
+async fn copy_log(shared: &Shared, from: &SessionId, to: &SessionId) -> Result<(), Error> {
+    let lease = shared.config.lease;
+    let fence = match shared.store.claim(to, &shared.node.id, lease).await? {
+        Claim::Claimed(lease) => lease.fence,
+        _ => {
+            return Err(Error::Invalid(
+                "the copy was taken by somebody else".to_owned(),
+            ));
+        }
+    };
+    let mut ends = LooseEnds::default();
+    let mut last = 0;
+    loop {
+        let page = shared.store.events(from, EventQuery::after(last)).await?;
+        let mut copies = Vec::new();
+        for row in &page.events {
+            copies.push(copy_of_event(&row.kind, &row.json, to, &mut ends)?);
+        }
+        let first = last + 1;
+        last += copies.len() as u64;
+        if !copies.is_empty() {
+            let append = Append::new(to.clone(), fence, first, copies);
+            shared.store.append(append).await?;
+        }
+        if !page.more {
+            break;
+        }
+    }
+    let mut end = Append::new(to.clone(), fence, last + 1, Vec::new());
+    if let Some(run) = ends.run().cloned() {
+        let failure = Failure::new("forked", "the copy was made before the run ended");
+        end.events = recovery::events(to, last, &run, ends.tie(failure));
+    }
+    end.live = LivePatch::default().state(SessionState::Idle).run(None);
+    shared.store.append(end).await?;
+    Ok(shared.store.release(to, fence).await?)
+}
+
+fn copy_of_event(
+    kind: &str,
+    json: &str,
+    session: &SessionId,
+    ends: &mut LooseEnds,
+) -> Result<NewEvent, Error> {
+    let Ok(mut event) = serde_json::from_str::<Event>(json) else {
+        // Written by another version: copied as it is, but for the name of the session.
+        let mut value: Value = serde_json::from_str(json)
+            .map_err(|error| Error::Invalid(format!("an event cannot be copied: {error}")))?;
+        value["session"] = json!(session);
+        return Ok(NewEvent::new(kind, value.to_string()));
+    };
+    event.session = session.to_string();
+    ends.note(event.clone());
+    let (kind, json) = written(&event);
+    Ok(NewEvent::new(kind, json))
+}

@@ -1,0 +1,329 @@
+//! The hub: who keeps which session, and what can be asked of it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use falconer_session::{EngineInfo, SessionLocks};
+use falconer_store::{Change as Hint, MessageId, SessionId, SessionRecord, Store};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::config::HubConfig;
+use crate::deltas::{Deltas, Listeners};
+use crate::engines::EngineName;
+use crate::error::Error;
+use crate::keeper::Keeper;
+use crate::message::{Accepted, NewMessage, TakenBack};
+use crate::nodes::Node;
+use crate::order::{Order, Reply};
+use crate::recovery;
+
+/// Orders that may wait for a keeper; who gives more is told to come back.
+const ORDERS: usize = 256;
+
+/// Runs the sessions of a store; cheap to clone.
+///
+/// When the last clone is gone all engines are ended; [`Hub::shut_down`] waits for it.
+#[derive(Debug, Clone)]
+pub struct Hub {
+    pub(crate) shared: Arc<Shared>,
+    _background: Arc<Background>,
+}
+
+/// What the keepers share.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) config: HubConfig,
+    pub(crate) node: Node,
+    pub(crate) locks: SessionLocks,
+    pub(crate) listeners: Listeners,
+    keepers: Mutex<Keepers>,
+}
+
+#[derive(Debug, Default)]
+struct Keepers {
+    is_closed: bool,
+    orders: HashMap<SessionId, mpsc::Sender<Order>>,
+}
+
+/// Tasks that end with the hub.
+#[derive(Debug)]
+struct Background {
+    shared: Arc<Shared>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Hub {
+    /// Opens a hub: sees to what dead ones left, then takes orders.
+    ///
+    /// # Errors
+    /// If the store or the directory of the locks cannot be used.
+    pub async fn open(store: Arc<dyn Store>, config: HubConfig) -> Result<Self, Error> {
+        let node = Node::enter(&config.locks)?;
+        let shared = Arc::new(Shared {
+            locks: SessionLocks::new(&config.locks),
+            store,
+            config,
+            node,
+            listeners: Listeners::default(),
+            keepers: Mutex::default(),
+        });
+        recovery::recover(&shared).await?;
+        let tasks = vec![
+            tokio::spawn(stay_alive(shared.clone())),
+            tokio::spawn(listen_to_others(shared.clone())),
+        ];
+        let background = Background {
+            shared: shared.clone(),
+            tasks,
+        };
+        Ok(Self {
+            shared,
+            _background: Arc::new(background),
+        })
+    }
+
+    /// Where everything is kept.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.shared.store
+    }
+
+    /// The engines that can be asked for.
+    pub fn engines(&self) -> Vec<EngineName> {
+        self.shared.config.engines.names()
+    }
+
+    /// The pieces of the texts under way in a session, from now on.
+    pub fn deltas(&self, session: &SessionId) -> Deltas {
+        self.shared.listeners.listen(session)
+    }
+
+    /// How many sessions have a task that keeps them.
+    pub fn kept(&self) -> usize {
+        self.shared.keepers().orders.len()
+    }
+
+    /// Sends a message. It is kept first; then the engine is started if it does not run. The
+    /// same `client_msg_id` counts once.
+    ///
+    /// # Errors
+    /// `Closed`, `Launch`, `Elsewhere`, `Session`, or the store's.
+    pub async fn send(&self, session: &SessionId, message: NewMessage) -> Result<Accepted, Error> {
+        let message = Box::new(message);
+        self.ask(session, |reply| Order::Send(message, reply)).await
+    }
+
+    /// Takes back a message that the agent has not been given yet.
+    ///
+    /// # Errors
+    /// The store's, or what the engine said.
+    pub async fn take_back(
+        &self,
+        session: &SessionId,
+        message: &MessageId,
+    ) -> Result<TakenBack, Error> {
+        let message = message.clone();
+        self.ask(session, |reply| Order::TakeBack(message, reply))
+            .await
+    }
+
+    /// Interrupts the turn under way. What is queued runs next.
+    ///
+    /// # Errors
+    /// `NotRunning`, or what the engine said.
+    pub async fn interrupt(&self, session: &SessionId) -> Result<(), Error> {
+        self.ask(session, Order::Interrupt).await
+    }
+
+    /// Stops one background task.
+    ///
+    /// # Errors
+    /// `NotRunning`, or what the engine said.
+    pub async fn stop_task(
+        &self,
+        session: &SessionId,
+        task: impl Into<String>,
+    ) -> Result<(), Error> {
+        let task = task.into();
+        self.ask(session, |reply| Order::StopTask(task, reply))
+            .await
+    }
+
+    /// The commands and models of the engine, if it runs.
+    ///
+    /// # Errors
+    /// `NotRunning`.
+    pub async fn info(&self, session: &SessionId) -> Result<EngineInfo, Error> {
+        self.ask(session, Order::Info).await
+    }
+
+    /// Starts the engine of a session without a new message; what was queued goes on.
+    ///
+    /// # Errors
+    /// As [`Hub::send`], but a closed session is opened again.
+    pub async fn resume(&self, session: &SessionId) -> Result<SessionRecord, Error> {
+        self.ask(session, Order::Resume).await
+    }
+
+    /// Ends the engine; the session takes no messages until it is resumed. What is open is
+    /// denied.
+    ///
+    /// # Errors
+    /// `Elsewhere`, or the store's.
+    pub async fn close(&self, session: &SessionId) -> Result<SessionRecord, Error> {
+        self.ask(session, Order::Close).await
+    }
+
+    /// Ends the engine and deletes the session with everything that belongs to it.
+    ///
+    /// # Errors
+    /// `Elsewhere`, or the store's.
+    pub async fn delete(&self, session: &SessionId) -> Result<(), Error> {
+        self.ask(session, Order::Delete).await
+    }
+
+    /// Ends all engines and waits until nothing of them is left. Messages that were queued stay
+    /// queued.
+    pub async fn shut_down(&self) {
+        let keepers = self.shared.close();
+        let mut gone = Vec::new();
+        for orders in keepers.into_values() {
+            let (done, ended) = oneshot::channel();
+            // A keeper that takes no orders any more is ending already.
+            let _ = orders.send(Order::ShutDown(done)).await;
+            gone.push(ended);
+        }
+        for ended in gone {
+            // An error means that the keeper is gone, which is what was waited for.
+            let _ = ended.await;
+        }
+    }
+
+    pub(crate) async fn ask<T>(
+        &self,
+        session: &SessionId,
+        order: impl FnOnce(Reply<T>) -> Order,
+    ) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.shared.order(session, order(reply))?;
+        answer.await.unwrap_or(Err(Error::ShuttingDown))
+    }
+}
+
+impl Shared {
+    fn keepers(&self) -> MutexGuard<'_, Keepers> {
+        self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives an order to the keeper of a session, which is made if there is none.
+    ///
+    /// Orders are given while the table is locked, so that a keeper that finds no order there
+    /// can leave without missing one.
+    pub(crate) fn order(self: &Arc<Self>, session: &SessionId, order: Order) -> Result<(), Error> {
+        let mut keepers = self.keepers();
+        if keepers.is_closed {
+            return Err(Error::ShuttingDown);
+        }
+        let orders = keepers.orders.entry(session.clone()).or_insert_with(|| {
+            let (orders, taken) = mpsc::channel(ORDERS);
+            // The task ends by itself: when it has nothing to do, or with the hub.
+            tokio::spawn(Keeper::new(self.clone(), session.clone(), taken).keep());
+            orders
+        });
+        orders.try_send(order).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => {
+                Error::Invalid(format!("session {session} has too much to do; try again"))
+            }
+            mpsc::error::TrySendError::Closed(_) => Error::ShuttingDown,
+        })
+    }
+
+    /// Tells a keeper, if there is one. An order it has no room for is repeated by its sender.
+    pub(crate) fn nudge(&self, session: &SessionId, order: Order) {
+        if let Some(orders) = self.keepers().orders.get(session) {
+            let _ = orders.try_send(order);
+        }
+    }
+
+    /// Lets a keeper leave if nobody has told it anything meanwhile.
+    pub(crate) fn retire(&self, session: &SessionId, orders: &mpsc::Receiver<Order>) -> bool {
+        let mut keepers = self.keepers();
+        if keepers.is_closed || !orders.is_empty() {
+            return false;
+        }
+        keepers.orders.remove(session);
+        true
+    }
+
+    pub(crate) fn kept(&self) -> Vec<SessionId> {
+        self.keepers().orders.keys().cloned().collect()
+    }
+
+    fn close(&self) -> HashMap<SessionId, mpsc::Sender<Order>> {
+        let mut keepers = self.keepers();
+        keepers.is_closed = true;
+        std::mem::take(&mut keepers.orders)
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        // Keepers whose orders come from nowhere end.
+        drop(self.shared.close());
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("node", &self.node.id)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Renews the leases of this hub, and takes over from hubs that no longer do.
+async fn stay_alive(shared: Arc<Shared>) {
+    let lease = shared.config.lease;
+    let mut beats = tokio::time::interval(lease / 3);
+    beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        beats.tick().await;
+        match shared.store.renew(&shared.node.id, lease).await {
+            Ok(leases) => tell_losers(&shared, &leases),
+            Err(error) => tracing::warn!(%error, "failed to renew the leases"),
+        }
+        if let Err(error) = recovery::recover(&shared).await {
+            tracing::warn!(%error, "failed to look for what others left");
+        }
+    }
+}
+
+/// A keeper whose lease is not among those that are left may have lost it.
+fn tell_losers(shared: &Shared, leases: &[falconer_store::Lease]) {
+    let held: HashSet<&SessionId> = leases.iter().map(|lease| &lease.session).collect();
+    for session in shared.kept() {
+        if !held.contains(&session) {
+            shared.nudge(&session, Order::CheckLease);
+        }
+    }
+}
+
+/// Other processes with the same store leave answers there.
+async fn listen_to_others(shared: Arc<Shared>) {
+    let mut watcher = shared.store.watch();
+    while let Some(hint) = watcher.changed().await {
+        match hint {
+            Hint::Session(session) => shared.nudge(&session, Order::Look),
+            Hint::Rules => {}
+            _ => {
+                for session in shared.kept() {
+                    shared.nudge(&session, Order::Look);
+                }
+            }
+        }
+    }
+}

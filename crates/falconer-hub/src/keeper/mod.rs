@@ -1,0 +1,278 @@
+//! One task keeps one session: it starts and ends its engine, writes down what happens before
+//! anybody hears of it, and brings messages and answers to the agent.
+
+mod answers;
+mod inputs;
+mod record;
+mod start;
+
+pub(crate) use record::written;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use falconer_event::Event;
+use falconer_session::{EventStream, SessionHandle};
+use falconer_store::{Fence, LivePatch, SessionId, SessionState};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::error::Error;
+use crate::hub::Shared;
+use crate::order::{Order, Reply};
+use crate::tracker::Tracker;
+
+/// How long a keeper without a run waits for another order.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// Keeps one session.
+pub(crate) struct Keeper {
+    shared: Arc<Shared>,
+    session: SessionId,
+    orders: mpsc::Receiver<Order>,
+    run: Option<LiveRun>,
+    /// Questions to the engine that nobody here waits for.
+    jobs: JoinSet<()>,
+}
+
+/// An engine that runs.
+struct LiveRun {
+    handle: SessionHandle,
+    events: EventStream,
+    fence: Fence,
+    tracker: Tracker,
+    /// The mode the session is to run in, until the engine has said which one it has.
+    mode: Option<String>,
+    /// Since when there is nothing to do.
+    resting: Option<Instant>,
+    ending: Ending,
+}
+
+/// What becomes of the session when its run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Ending {
+    /// It waits for the next message.
+    #[default]
+    Idle,
+    /// It takes no messages.
+    Closed,
+    /// The hub goes away; what was queued stays queued.
+    ShutDown,
+}
+
+enum Next {
+    Order(Order),
+    Event(Box<Event>),
+    /// The engine is gone.
+    RunOver,
+    /// The engine has had nothing to do for long enough.
+    Rested,
+    /// There is no run and there are no orders.
+    Alone,
+    /// There will be no orders any more.
+    Abandoned,
+}
+
+impl Keeper {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        session: SessionId,
+        orders: mpsc::Receiver<Order>,
+    ) -> Self {
+        Self {
+            shared,
+            session,
+            orders,
+            run: None,
+            jobs: JoinSet::new(),
+        }
+    }
+
+    pub(crate) async fn keep(mut self) {
+        loop {
+            match self.next().await {
+                Next::Order(Order::ShutDown(done)) => {
+                    self.end_run(Ending::ShutDown).await;
+                    drop(done);
+                    break;
+                }
+                Next::Order(order) => self.obey(order).await,
+                Next::Event(event) => self.record(*event).await,
+                Next::RunOver => self.run_is_over().await,
+                Next::Rested => self.end_run(Ending::Idle).await,
+                Next::Alone => {
+                    if self.shared.retire(&self.session, &self.orders) {
+                        break;
+                    }
+                }
+                Next::Abandoned => {
+                    self.end_run(Ending::ShutDown).await;
+                    break;
+                }
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Next {
+        let Some(run) = &mut self.run else {
+            return match tokio::time::timeout(LINGER, self.orders.recv()).await {
+                Ok(Some(order)) => Next::Order(order),
+                Ok(None) => Next::Abandoned,
+                Err(_) => Next::Alone,
+            };
+        };
+        let rested = run.rested_at(self.shared.config.park_after);
+        loop {
+            tokio::select! {
+                event = run.events.next() => {
+                    return event.map_or(Next::RunOver, |event| Next::Event(Box::new(event)));
+                }
+                order = self.orders.recv() => {
+                    return order.map_or(Next::Abandoned, Next::Order);
+                }
+                () = at(rested) => return Next::Rested,
+                Some(_) = self.jobs.join_next() => {}
+            }
+        }
+    }
+
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::Send(message, reply) => answer(reply, self.send(*message).await),
+            Order::TakeBack(message, reply) => answer(reply, self.take_back(&message).await),
+            Order::Deliver(request, reply) => answer(reply, self.deliver(&request).await),
+            Order::Resume(reply) => answer(reply, self.resume().await),
+            Order::Close(reply) => answer(reply, self.close().await),
+            Order::Delete(reply) => answer(reply, self.delete().await),
+            Order::Look => self.look().await,
+            Order::CheckLease => self.check_lease().await,
+            Order::Interrupt(reply) => {
+                self.job(reply, |handle| async move { handle.interrupt().await });
+            }
+            Order::Model(model, reply) => {
+                self.job(reply, |handle| async move { handle.set_model(model).await });
+            }
+            Order::Mode(mode, reply) => {
+                let mode = mode.into();
+                self.job(reply, |handle| async move { handle.set_mode(mode).await });
+            }
+            Order::StopTask(task, reply) => {
+                self.job(reply, |handle| async move { handle.stop_task(task).await });
+            }
+            Order::Info(reply) => self.job(reply, |handle| async move { handle.info().await }),
+            Order::ShutDown(done) => drop(done),
+        }
+    }
+
+    /// Asks the engine without waiting for it.
+    fn job<T, Asked>(&mut self, reply: Reply<T>, ask: impl FnOnce(SessionHandle) -> Asked)
+    where
+        T: Send + 'static,
+        Asked: Future<Output = Result<T, falconer_session::Error>> + Send + 'static,
+    {
+        let Some(run) = &self.run else {
+            answer(reply, Err(Error::NotRunning(self.session.clone())));
+            return;
+        };
+        let asked = ask(run.handle.clone());
+        self.jobs
+            .spawn(async move { answer(reply, asked.await.map_err(Error::from)) });
+    }
+
+    /// Ends the engine and writes down everything it still says.
+    async fn end_run(&mut self, ending: Ending) {
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        run.ending = ending;
+        let handle = run.handle.clone();
+        // Its last events have to be taken while it ends.
+        let closing = tokio::spawn(async move { handle.close().await });
+        while let Some(run) = &mut self.run {
+            match run.events.next().await {
+                Some(event) => self.record(event).await,
+                None => self.run_is_over().await,
+            }
+        }
+        if let Err(error) = closing.await {
+            tracing::warn!(%error, "failed to wait for the end of a session");
+        }
+    }
+
+    /// The engine is gone and everything is written down: lets the session go.
+    async fn run_is_over(&mut self) {
+        let Some(run) = self.run.take() else {
+            return;
+        };
+        self.jobs.abort_all();
+        run.handle.ended().await;
+        if run.ending == Ending::Closed {
+            let closed = LivePatch::default().state(SessionState::Closed);
+            self.attempt("mark a session as closed", async {
+                self.shared
+                    .store
+                    .update_live(&self.session, run.fence, closed)
+                    .await
+                    .map(drop)
+            })
+            .await;
+        }
+        self.attempt("let a session go", async {
+            self.shared.store.release(&self.session, run.fence).await
+        })
+        .await;
+    }
+
+    /// Something that must not hold up the keeper when it fails.
+    async fn attempt(&self, what: &str, work: impl Future<Output = falconer_store::Result<()>>) {
+        if let Err(error) = work.await {
+            tracing::warn!(session = %self.session, %error, "failed to {what}");
+        }
+    }
+
+    /// If another claim holds, what this one runs has to end, unseen by the log.
+    async fn check_lease(&mut self) {
+        let Some(run) = &self.run else {
+            return;
+        };
+        let is_lost = match self.shared.store.session(&self.session).await {
+            Ok(record) => record.fence != run.fence,
+            Err(falconer_store::Error::NotFound { .. }) => true,
+            // Nothing is known; every write is checked by the store anyway.
+            Err(_) => false,
+        };
+        if is_lost {
+            tracing::warn!(session = %self.session, "somebody else runs the session now");
+            self.abandon_run().await;
+        }
+    }
+
+    /// Ends the engine without writing anything down any more.
+    async fn abandon_run(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.jobs.abort_all();
+            let LiveRun { handle, events, .. } = run;
+            drop(events);
+            handle.close().await;
+        }
+    }
+}
+
+impl LiveRun {
+    fn rested_at(&self, park_after: Option<Duration>) -> Option<Instant> {
+        self.resting?.checked_add(park_after?)
+    }
+}
+
+pub(crate) fn answer<T>(reply: Reply<T>, result: Result<T, Error>) {
+    // Who asked may be gone; what was done is done.
+    let _ = reply.send(result);
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}

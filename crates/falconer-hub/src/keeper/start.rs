@@ -1,0 +1,191 @@
+//! Starting the engine of a session, and ending it for good.
+
+use falconer::Options;
+use falconer::PermissionMode;
+use falconer_event::RunId;
+use falconer_session::{Redactor, Resume, Session, SessionSpec};
+use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState};
+
+use super::{Ending, Keeper, LiveRun};
+use crate::engines::{Launch, LaunchError};
+use crate::error::Error;
+use crate::fork;
+use crate::limits::SessionLimits;
+use crate::recovery;
+use crate::tracker::Tracker;
+
+impl Keeper {
+    /// Starts the engine, unless it runs.
+    pub(super) async fn ensure_run(&mut self) -> Result<(), Error> {
+        if self.run.is_some() {
+            return Ok(());
+        }
+        let fence = self.claim().await?;
+        match self.start(fence).await {
+            Ok(run) => {
+                self.run = Some(run);
+                self.deliver_queued().await
+            }
+            Err(error) => {
+                self.attempt("let a session go that did not start", async {
+                    self.shared.store.release(&self.session, fence).await
+                })
+                .await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn claim(&self) -> Result<Fence, Error> {
+        let shared = &self.shared;
+        let (node, lease) = (&shared.node.id, shared.config.lease);
+        match shared.store.claim(&self.session, node, lease).await? {
+            Claim::Claimed(lease) => Ok(lease.fence),
+            Claim::Held { owner, .. } if shared.node.is_dead(&owner) => {
+                recovery::recover(shared).await?;
+                match shared.store.claim(&self.session, node, lease).await? {
+                    Claim::Claimed(lease) => Ok(lease.fence),
+                    Claim::Held { owner, .. } => Err(self.elsewhere(owner)),
+                    _ => Err(Error::NotRunning(self.session.clone())),
+                }
+            }
+            Claim::Held { owner, .. } => Err(self.elsewhere(owner)),
+            _ => Err(Error::NotRunning(self.session.clone())),
+        }
+    }
+
+    fn elsewhere(&self, owner: falconer_store::NodeId) -> Error {
+        Error::Elsewhere {
+            session: self.session.clone(),
+            owner,
+        }
+    }
+
+    async fn start(&self, fence: Fence) -> Result<LiveRun, Error> {
+        let store = &self.shared.store;
+        let record = store.session(&self.session).await?;
+        if record.run.is_some() {
+            recovery::tie_loose_ends(&self.shared, &self.session, fence).await?;
+        }
+        let record = store.session(&self.session).await?;
+        let launch = self.launch(&record).await?;
+        let run: RunId = uuid::Uuid::new_v4().to_string().into();
+        let spec = self.spec(&record, launch, run.clone())?;
+        let started = LivePatch::default()
+            .run(Some(run))
+            .state(SessionState::Running);
+        store.update_live(&self.session, fence, started).await?;
+        let (handle, events) = match Session::start(spec).await {
+            Ok(started) => started,
+            Err(error) => {
+                let stopped = LivePatch::default().run(None).state(record.state);
+                store.update_live(&self.session, fence, stopped).await?;
+                return Err(error.into());
+            }
+        };
+        Ok(LiveRun {
+            handle,
+            events,
+            fence,
+            tracker: Tracker::new(record.cost_usd, record.tokens),
+            mode: Some(record.mode),
+            resting: None,
+            ending: Ending::default(),
+        })
+    }
+
+    async fn launch(&self, record: &SessionRecord) -> Result<Launch, Error> {
+        let (engines, record) = (self.shared.config.engines.clone(), record.clone());
+        let launching = tokio::task::spawn_blocking(move || engines.launch(&record));
+        let launched = launching.await.unwrap_or_else(|_| {
+            Err(LaunchError::new(
+                "engine_broken",
+                "finding the engine failed inside Falconer",
+            ))
+        });
+        Ok(launched?)
+    }
+
+    fn spec(
+        &self,
+        record: &SessionRecord,
+        launch: Launch,
+        run: RunId,
+    ) -> Result<SessionSpec, Error> {
+        let config = &self.shared.config;
+        let limits = SessionLimits::of(&record.config).and_then(|limits| limits.for_session());
+        let secrets = config.secrets.iter().chain(&launch.secrets);
+        let mut spec = SessionSpec::new(self.shared.locks.clone())
+            .name(record.id.as_str(), record.head)
+            .run(run)
+            .options(options(launch.options, record))
+            .about(launch.about)
+            .limits(limits.map_err(Error::Invalid)?)
+            .answer_within(config.answer_within)
+            .redactor(Redactor::new(secrets)?);
+        if let Some(policy) = &config.policy {
+            spec = spec.policy(policy.clone());
+        }
+        if let Some(resume) = resume(record) {
+            spec = spec.resume(resume);
+        }
+        Ok(spec)
+    }
+
+    /// Opens the session again if it was closed, and starts its engine.
+    pub(super) async fn resume(&mut self) -> Result<SessionRecord, Error> {
+        self.ensure_run().await?;
+        Ok(self.shared.store.session(&self.session).await?)
+    }
+
+    /// Ends the engine; the session takes no messages until it is resumed.
+    pub(super) async fn close(&mut self) -> Result<SessionRecord, Error> {
+        if self.run.is_some() {
+            self.end_run(Ending::Closed).await;
+        } else {
+            let fence = self.claim().await?;
+            let closed = LivePatch::default().state(SessionState::Closed);
+            let store = &self.shared.store;
+            let marked = store.update_live(&self.session, fence, closed).await;
+            store.release(&self.session, fence).await?;
+            marked?;
+        }
+        Ok(self.shared.store.session(&self.session).await?)
+    }
+
+    /// Ends the engine and deletes the session.
+    pub(super) async fn delete(&mut self) -> Result<(), Error> {
+        self.end_run(Ending::Closed).await;
+        let fence = self.claim().await?;
+        let guard = Guard::Holder(fence);
+        Ok(self
+            .shared
+            .store
+            .delete_session(&self.session, guard)
+            .await?)
+    }
+}
+
+/// What every session of a hub is started with.
+fn options(options: Options, record: &SessionRecord) -> Options {
+    let mode: PermissionMode = record.mode.as_str().into();
+    let mut options = options
+        .cwd(&record.cwd)
+        .include_partial_messages()
+        .permission_mode(mode.clone());
+    if mode == PermissionMode::BypassPermissions {
+        // Agreed to by the owner of the hub when the mode was set.
+        options = options.allow_dangerously_skip_permissions();
+    }
+    match &record.model {
+        Some(model) => options.model(model),
+        None => options,
+    }
+}
+
+fn resume(record: &SessionRecord) -> Option<Resume> {
+    match &record.native_session {
+        Some(native) => Some(Resume::session(native)),
+        None => fork::origin(&record.config).map(|native| Resume::session(native).fork()),
+    }
+}

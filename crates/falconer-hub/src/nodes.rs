@@ -1,0 +1,52 @@
+//! Who else runs sessions of the same store, and whether they are still alive.
+//!
+//! Each hub holds the lock of a file named after it. The kernel lets go of it when the process
+//! is gone, however it went, so a hub whose lock can be had is dead.
+
+use std::path::Path;
+
+use falconer_sandbox::HostId;
+use falconer_session::{LockError, SessionLock, SessionLocks};
+use falconer_store::NodeId;
+
+/// This hub among others.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) id: NodeId,
+    locks: SessionLocks,
+    _alive: SessionLock,
+}
+
+impl Node {
+    /// Says that this hub is alive, for as long as it is.
+    pub(crate) fn enter(directory: &Path) -> Result<Self, LockError> {
+        let locks = SessionLocks::new(directory);
+        // Several hubs in one process have the same processes but not the same sessions.
+        let id = NodeId::from(format!(
+            "{}.{}",
+            HostId::this().uuid().simple(),
+            uuid::Uuid::new_v4().simple()
+        ));
+        let alive = locks.try_lock(&lock_name(&id))?;
+        Ok(Self {
+            id,
+            locks,
+            _alive: alive,
+        })
+    }
+
+    /// Whether this other hub is gone. Unknown means alive.
+    pub(crate) fn is_dead(&self, other: &NodeId) -> bool {
+        *other != self.id && self.locks.try_lock(&lock_name(other)).is_ok()
+    }
+}
+
+/// The process of a hub, by which what it started can be found.
+pub(crate) fn host_of(node: &NodeId) -> Option<HostId> {
+    let host = node.as_str().split('.').next()?;
+    uuid::Uuid::try_parse(host).ok().map(HostId::new)
+}
+
+fn lock_name(node: &NodeId) -> String {
+    format!("hub-{node}")
+}

@@ -1,0 +1,140 @@
+//! After somebody died: ends orphaned processes and closes what was open. Runs nothing.
+
+use std::sync::Arc;
+
+use falconer_event::{Event, Failure, RunId, Sequence};
+use falconer_sandbox::end_leftovers;
+use falconer_store::{
+    Append, EventQuery, Fence, InputQuery, InputState, Lease, LivePatch, NewEvent, NodeId,
+    RequestQuery, RequestState, SessionId, SessionState,
+};
+
+use crate::error::Error;
+use crate::hub::Shared;
+use crate::keeper::written;
+use crate::loose_ends::{LooseEnds, SERVER_DIED};
+use crate::nodes::host_of;
+
+/// Sees to the sessions of hubs that are gone.
+pub(crate) async fn recover(shared: &Arc<Shared>) -> Result<(), Error> {
+    let (store, node, lease) = (&shared.store, &shared.node.id, shared.config.lease);
+    for owner in store.owners().await? {
+        if shared.node.is_dead(&owner.node) {
+            end_processes(&owner.node).await;
+            let taken = store.take_over(&owner.node, node, lease).await?;
+            mark(shared, taken).await?;
+        }
+    }
+    let now = falconer_store::Timestamp::now();
+    let taken = store.take_expired(now, node, lease).await?;
+    mark(shared, taken).await
+}
+
+/// What a dead hub started must not go on, whether its own watchdog saw to it or not.
+async fn end_processes(dead: &NodeId) {
+    let Some(host) = host_of(dead) else {
+        return;
+    };
+    match tokio::task::spawn_blocking(move || end_leftovers(host)).await {
+        Ok(0) => {}
+        Ok(ended) => tracing::warn!(ended, "ended processes that a dead server left behind"),
+        Err(error) => tracing::warn!(%error, "failed to look for processes left behind"),
+    }
+}
+
+async fn mark(shared: &Shared, taken: Vec<Lease>) -> Result<(), Error> {
+    for lease in taken {
+        tie_loose_ends(shared, &lease.session, lease.fence).await?;
+        shared.store.release(&lease.session, lease.fence).await?;
+    }
+    Ok(())
+}
+
+/// Closes what the last run of a session left open, and says that it was interrupted.
+pub(crate) async fn tie_loose_ends(
+    shared: &Shared,
+    session: &SessionId,
+    fence: Fence,
+) -> Result<(), Error> {
+    let (ends, head) = read(shared, session).await?;
+    let run = ends.run().cloned().unwrap_or_default();
+    let failure = Failure::new(
+        SERVER_DIED,
+        "the process that ran the session ended before the run did; what it was doing may or may not have happened",
+    );
+    let mut append = Append::new(session.clone(), fence, head + 1, Vec::new());
+    if ends.run().is_some() {
+        append.events = events(session, head, &run, ends.tie(failure));
+    }
+    append.live = LivePatch::default()
+        .run(None)
+        .state(SessionState::Interrupted);
+    append.settled = open_requests(shared, session).await?;
+    append.inputs = sent_inputs(shared, session).await?;
+    shared.store.append(append).await?;
+    Ok(())
+}
+
+/// What is open in the log of a session, and the number of its last event.
+pub(crate) async fn read(shared: &Shared, session: &SessionId) -> Result<(LooseEnds, u64), Error> {
+    let mut ends = LooseEnds::default();
+    let mut last = 0;
+    loop {
+        let page = shared
+            .store
+            .events(session, EventQuery::after(last))
+            .await?;
+        for row in &page.events {
+            last = row.seq;
+            match serde_json::from_str::<Event>(&row.json) {
+                Ok(event) => ends.note(event),
+                // Written by another version; it stays as it is.
+                Err(error) => {
+                    tracing::warn!(%session, seq = row.seq, %error, "cannot read an event");
+                }
+            }
+        }
+        if !page.more {
+            return Ok((ends, last));
+        }
+    }
+}
+
+/// Numbered, timed and written.
+pub(crate) fn events(
+    session: &SessionId,
+    head: u64,
+    run: &RunId,
+    drafts: Vec<falconer_event::Draft>,
+) -> Vec<NewEvent> {
+    let mut sequence = Sequence::after(session.as_str(), head);
+    let now = falconer_store::Timestamp::now().to_string();
+    let stamp = |draft| {
+        let (kind, json) = written(&sequence.stamp(run, now.as_str(), draft));
+        NewEvent::new(kind, json)
+    };
+    drafts.into_iter().map(stamp).collect()
+}
+
+async fn open_requests(
+    shared: &Shared,
+    session: &SessionId,
+) -> Result<Vec<(falconer_store::RequestId, RequestState)>, Error> {
+    let open = RequestQuery::default()
+        .session(session.clone())
+        .states([RequestState::Pending, RequestState::Answered]);
+    let open = shared.store.requests(open).await?;
+    let expired = |request: falconer_store::RequestRecord| (request.id, RequestState::Expired);
+    Ok(open.into_iter().map(expired).collect())
+}
+
+/// What the agent was given and did not answer is never given to it again by itself.
+async fn sent_inputs(
+    shared: &Shared,
+    session: &SessionId,
+) -> Result<Vec<(falconer_store::MessageId, InputState)>, Error> {
+    let sent = InputQuery::states([InputState::Sent]);
+    let sent = shared.store.inputs(session, sent).await?;
+    let interrupted = |input: falconer_store::InputRecord| (input.id, InputState::Interrupted);
+    Ok(sent.into_iter().map(interrupted).collect())
+}

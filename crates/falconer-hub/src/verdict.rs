@@ -1,0 +1,146 @@
+//! Answers as people and programs give them, and as they are kept.
+
+use std::collections::BTreeMap;
+
+use falconer_store::{DecisionRecord, RequestKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What is answered to a permission or a question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// A permission: do it.
+    Allow,
+    /// A permission: do this instead.
+    AllowEdited {
+        /// The input to use.
+        input: Value,
+    },
+    /// A permission: do it, and whatever this rule allows from now on.
+    AllowAlways {
+        /// The rule.
+        rule: NewRule,
+    },
+    /// A permission, or a question that is not to be answered: no, for this reason.
+    Deny {
+        /// The reason; the agent reads it.
+        message: String,
+    },
+    /// A permission: no, and end the turn.
+    DenyAndStop {
+        /// The reason; the agent reads it.
+        message: String,
+    },
+    /// Questions: the choices or free texts, by question.
+    Choices {
+        /// By question.
+        answers: BTreeMap<String, Vec<String>>,
+    },
+    /// A plan: go on, in another mode if one is named.
+    ApprovePlan {
+        /// `default` or `acceptEdits`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<String>,
+    },
+    /// A form of an MCP server: its fields.
+    Form {
+        /// The fields.
+        fields: Map<String, Value>,
+    },
+}
+
+/// A rule that comes with an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NewRule {
+    /// `Bash(git status:*)`, for instance.
+    pub text: String,
+    /// More rules of the same kind: a compound command may need one for each part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub and: Vec<String>,
+    /// Where it holds.
+    pub scope: RuleReach,
+}
+
+impl NewRule {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.text)
+            .chain(&self.and)
+            .map(String::as_str)
+    }
+}
+
+/// Where a rule holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleReach {
+    /// In this session.
+    Session,
+    /// In every session that works in this directory.
+    Project,
+    /// In every session.
+    User,
+}
+
+impl Verdict {
+    /// As the live session understands it.
+    pub(crate) fn for_session(&self) -> Result<falconer_session::Verdict, String> {
+        use falconer_session::Verdict as Live;
+        Ok(match self.clone() {
+            Self::Allow | Self::AllowAlways { .. } => Live::Allow,
+            Self::AllowEdited { input } => Live::AllowEdited(input),
+            Self::Deny { message } => Live::Deny(reason(message)),
+            Self::DenyAndStop { message } => Live::DenyAndStop(reason(message)),
+            Self::Choices { answers } => Live::Choices(answers),
+            Self::ApprovePlan { mode: None } => Live::ApprovePlan(None),
+            Self::ApprovePlan { mode: Some(mode) } => match mode.as_str() {
+                "default" | "acceptEdits" => Live::ApprovePlan(Some(mode.into())),
+                _ => {
+                    return Err(format!(
+                        "a plan is approved in mode `default` or `acceptEdits`, not `{mode}`"
+                    ));
+                }
+            },
+            Self::Form { fields } => Live::Form(fields),
+        })
+    }
+
+    /// Whether it can be an answer to such a request.
+    pub(crate) fn fits(&self, kind: RequestKind) -> bool {
+        match self {
+            Self::Allow
+            | Self::AllowEdited { .. }
+            | Self::AllowAlways { .. }
+            | Self::DenyAndStop { .. } => kind == RequestKind::Permission,
+            Self::Deny { .. } => true,
+            Self::Choices { .. } => kind == RequestKind::Choice,
+            Self::ApprovePlan { .. } => kind == RequestKind::Plan,
+            Self::Form { .. } => kind == RequestKind::Elicitation,
+        }
+    }
+
+    /// The answer as it is kept.
+    pub(crate) fn decision(&self, by: &str) -> DecisionRecord {
+        let verdict = serde_json::to_value(self).unwrap_or(Value::Null);
+        let mut decision = DecisionRecord::new(verdict, by);
+        match self {
+            Self::AllowEdited { input } => decision.edited = Some(input.clone()),
+            Self::AllowAlways { rule } => decision.rule = Some(rule.text.clone()),
+            Self::Deny { message } | Self::DenyAndStop { message } => {
+                decision.message = Some(message.clone());
+            }
+            Self::Allow | Self::Choices { .. } | Self::ApprovePlan { .. } | Self::Form { .. } => {}
+        }
+        decision
+    }
+}
+
+/// The protocol wants a reason.
+fn reason(message: String) -> String {
+    match message.trim().is_empty() {
+        true => "the user said no".to_owned(),
+        false => message,
+    }
+}

@@ -1,0 +1,191 @@
+//! A hub that is killed, and the one that comes after it; two at the same time.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use falconer_event::{Body, Resolution};
+use falconer_hub::{Change, Error, NewMessage, Verdict};
+use falconer_store::{Decided, InputQuery, InputState, RequestState, SessionId, SessionState};
+
+use crate::place::{Place, events, kinds, open_request, send, state, until, uuid};
+
+/// Where a child process finds its place.
+const ROOT: &str = "FALCONER_HUB_TEST_ROOT";
+
+/// This test, again, as a process that has a session wait for an answer.
+fn victim(place: &Place) -> (Child, SessionId, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "death::a_killed_hub_loses_nothing_and_runs_nothing",
+            "--nocapture",
+        ])
+        .env(ROOT, place.root())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let ready = lines.find_map(|line| {
+        let line = line.unwrap();
+        line.split_once("READY ").map(|(_, rest)| rest.to_owned())
+    });
+    let ready = ready.expect("the child got where it should be");
+    let (session, queued) = ready.split_once(' ').unwrap();
+    (child, session.into(), queued.to_owned())
+}
+
+/// Has a session wait for an answer, with a message queued behind it, until it is killed.
+async fn be_victim(place: Place) {
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    let mut change = Change::default();
+    change.mode = Some("acceptEdits".to_owned());
+    hub.change(&session, change).await.unwrap();
+    send(&hub, &session, "write one").await;
+    open_request(&hub, &session).await;
+    let queued = send(&hub, &session, "write two").await;
+    println!("READY {session} {queued}");
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_killed_hub_loses_nothing_and_runs_nothing() {
+    if let Some(root) = std::env::var_os(ROOT) {
+        return be_victim(Place::at(root)).await;
+    }
+    let place = Place::new();
+    let (mut child, session, queued) = victim(&place);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let hub = place.hub().await;
+    let record = hub.store().session(&session).await.unwrap();
+    assert_eq!(record.state, SessionState::Interrupted);
+    assert_eq!((&*record.mode, record.pending), ("acceptEdits", 0));
+    let told = events(&hub, &session).await;
+    let request = told.iter().find_map(|event| match &event.body {
+        Body::PermissionRequested(asked) => Some(asked.id.clone()),
+        _ => None,
+    });
+    let request = hub.store().request(&request.unwrap().into()).await.unwrap();
+    assert_eq!(request.state, RequestState::Expired);
+    let late = hub
+        .answer(&request.id, &request.digest, Verdict::Allow, "anna")
+        .await;
+    assert!(matches!(late.unwrap(), Decided::Gone(_)));
+    let resolved = told.iter().find_map(|event| match &event.body {
+        Body::PermissionResolved(resolved) => Some(resolved.resolution),
+        _ => None,
+    });
+    assert_eq!(resolved, Some(Resolution::Expired));
+    let Some(Body::RunCompleted(run)) = told.last().map(|event| &event.body) else {
+        panic!("the run has no end: {:?}", kinds(&told));
+    };
+    assert_eq!(run.failure.as_ref().unwrap().class, "server_died");
+    assert_eq!((place.read("one.txt"), place.read("two.txt")), (None, None));
+    let input = hub.store().input(&queued.as_str().into()).await.unwrap();
+    assert_eq!(input.state, InputState::Queued, "it waits and does not run");
+    let given = InputQuery::states([InputState::Interrupted]);
+    let given = hub.store().inputs(&session, given).await.unwrap();
+    assert_eq!(
+        given[0].text, "write one",
+        "what the agent had is not given again"
+    );
+
+    // Somebody says so: then what waited goes on, in its own conversation, in the same mode.
+    hub.resume(&session).await.unwrap();
+    let request = open_request(&hub, &session).await;
+    assert_eq!(request.input["command"], "truncate -s 2 two.txt");
+    let resumed = hub.store().session(&session).await.unwrap();
+    assert_eq!(resumed.native_session, record.native_session);
+    let answer = hub
+        .answer(&request.id, &request.digest, Verdict::Allow, "anna")
+        .await;
+    assert!(matches!(answer.unwrap(), Decided::Won(_)));
+    state(&hub, &session, SessionState::Ready).await;
+    assert_eq!(place.read("two.txt").as_deref(), Some("\0\0"));
+    assert_eq!(
+        place.read("one.txt"),
+        None,
+        "nothing is run again by itself"
+    );
+    let told = events(&hub, &session).await;
+    let modes = told.iter().filter_map(|event| match &event.body {
+        Body::RunStarted(run) => run.permission_mode.clone(),
+        _ => None,
+    });
+    assert_eq!(modes.collect::<Vec<_>>(), ["acceptEdits", "acceptEdits"]);
+}
+
+#[tokio::test]
+async fn another_hub_sees_a_live_session_and_answers_it_but_does_not_run_it() {
+    let place = Place::new();
+    let (one, two) = (place.hub().await, place.hub().await);
+    let session = place.session(&one).await;
+    send(&one, &session, "write one").await;
+    let request = open_request(&two, &session).await;
+    let elsewhere = two
+        .send(&session, NewMessage::new(uuid(), "hello", "ben"))
+        .await;
+    assert!(
+        matches!(elsewhere, Err(Error::Elsewhere { .. })),
+        "{elsewhere:?}"
+    );
+    let answer = two
+        .answer(&request.id, &request.digest, Verdict::Allow, "ben")
+        .await;
+    assert!(matches!(answer.unwrap(), Decided::Won(_)));
+    state(&one, &session, SessionState::Ready).await;
+    assert_eq!(place.read("one.txt").as_deref(), Some("\0"));
+}
+
+#[tokio::test]
+async fn a_hub_that_shuts_down_keeps_what_is_queued() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "write one").await;
+    open_request(&hub, &session).await;
+    let queued = send(&hub, &session, "hello").await;
+    hub.shut_down().await;
+    let refused = hub
+        .send(&session, NewMessage::new(uuid(), "hi", "anna"))
+        .await;
+    assert!(matches!(refused, Err(Error::ShuttingDown)));
+    let input = hub.store().input(&queued.as_str().into()).await.unwrap();
+    assert_eq!(input.state, InputState::Queued);
+    drop(hub);
+    let hub = place.hub().await;
+    hub.resume(&session).await.unwrap();
+    until(&hub, "what was queued is answered", || async {
+        let input = hub.store().input(&queued.as_str().into()).await.unwrap();
+        (input.state == InputState::Done).then_some(())
+    })
+    .await;
+    assert_eq!(place.read("one.txt"), None);
+}
+
+#[tokio::test]
+async fn a_hub_without_its_store_ends_its_engines() {
+    let place = Place::new();
+    let store = place.store().await;
+    let hub = falconer_hub::Hub::open(store.clone(), place.config())
+        .await
+        .unwrap();
+    let session = place.session(&hub).await;
+    send(&hub, &session, "write one").await;
+    open_request(&hub, &session).await;
+    store.close().await.unwrap();
+    // What happens next cannot be written down.
+    let _ = hub.interrupt(&session).await;
+    let gone = tokio::time::timeout(crate::place::LIMIT, async {
+        while !matches!(hub.interrupt(&session).await, Err(Error::NotRunning(_))) {
+            tokio::task::yield_now().await;
+        }
+    });
+    gone.await.expect("a run nobody can see is ended");
+    drop(hub);
+    let hub = place.hub().await;
+    let record = hub.store().session(&session).await.unwrap();
+    assert_eq!(record.state, SessionState::Interrupted);
+}

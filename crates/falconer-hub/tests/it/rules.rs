@@ -1,0 +1,136 @@
+//! "Always": rules that answer, are counted, and can be taken away.
+
+use falconer_hub::{Error, NewRule, Question, RuleReach, Verdict};
+use falconer_store::{
+    Decided, NewRule as NewRecord, RequestState, RuleEffect, RuleQuery, RuleScope, SessionState,
+};
+use serde_json::json;
+
+use crate::place::{Place, open_request, send, state, until};
+
+fn always(text: &str) -> Verdict {
+    Verdict::AllowAlways {
+        rule: NewRule {
+            text: text.to_owned(),
+            and: Vec::new(),
+            scope: RuleReach::Project,
+        },
+    }
+}
+
+#[tokio::test]
+async fn an_always_answers_the_next_time_is_counted_survives_and_can_be_revoked() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "write one").await;
+    let request = open_request(&hub, &session).await;
+    let answer = hub.answer(
+        &request.id,
+        &request.digest,
+        always("Bash(truncate -s 1:*)"),
+        "anna",
+    );
+    let answer = answer.await.unwrap();
+    assert!(matches!(answer, Decided::Won(_)), "{answer:?}");
+    state(&hub, &session, SessionState::Ready).await;
+    std::fs::remove_file(place.work().join("one.txt")).unwrap();
+    hub.shut_down().await;
+    drop(hub);
+
+    let hub = place.hub().await;
+    let other = place.session(&hub).await;
+    send(&hub, &other, "write one").await;
+    state(&hub, &other, SessionState::Ready).await;
+    assert_eq!(place.read("one.txt").as_deref(), Some("\0"));
+    let rules = hub.store().rules(RuleQuery::All).await.unwrap();
+    assert_eq!((rules.len(), rules[0].used), (1, 1));
+    assert_eq!(
+        (&*rules[0].text, &*rules[0].created_by),
+        ("Bash(truncate -s 1:*)", "anna")
+    );
+
+    hub.store().remove_rule(&rules[0].id).await.unwrap();
+    send(&hub, &other, "write one").await;
+    open_request(&hub, &other).await;
+}
+
+#[tokio::test]
+async fn a_rule_that_would_not_allow_what_was_asked_does_not_answer() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "write one").await;
+    let request = open_request(&hub, &session).await;
+    for text in ["Bash(git:*)", "Bash(truncate -s 2:*)", "Bash(("] {
+        let refused = hub
+            .answer(&request.id, &request.digest, always(text), "anna")
+            .await;
+        assert!(
+            matches!(refused, Err(Error::BadRule(_))),
+            "{text}: {refused:?}"
+        );
+    }
+    let request = hub.store().request(&request.id).await.unwrap();
+    assert_eq!(request.state, RequestState::Pending);
+    assert!(hub.store().rules(RuleQuery::All).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_denial_beats_an_allowance_and_a_rule_of_another_place_says_nothing() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    let add = |text: &str, effect, scope| {
+        let new = NewRecord::new(text, effect, scope, "anna");
+        let hub = hub.clone();
+        async move { hub.add_rule(new).await.unwrap() }
+    };
+    let elsewhere = RuleScope::Project {
+        path: "/elsewhere".to_owned(),
+    };
+    add("Bash(truncate -s 2:*)", RuleEffect::Allow, elsewhere).await;
+    add("Bash(truncate -s 1:*)", RuleEffect::Allow, RuleScope::User).await;
+    let denial = add("Bash(truncate -s 1:*)", RuleEffect::Deny, RuleScope::User).await;
+    send(&hub, &session, "write one").await;
+    state(&hub, &session, SessionState::Ready).await;
+    assert_eq!(place.read("one.txt"), None);
+    let used = until(&hub, "the denial is counted", || async {
+        let rules = hub.store().rules(RuleQuery::All).await.unwrap();
+        rules.into_iter().find(|rule| rule.used > 0)
+    });
+    assert_eq!(used.await.id, denial.id);
+    send(&hub, &session, "write two").await;
+    open_request(&hub, &session).await;
+}
+
+#[tokio::test]
+async fn an_explanation_names_the_rule_and_what_would_have_been_allowed() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "write one").await;
+    open_request(&hub, &session).await;
+    let mut question = Question::new("Bash", json!({"command": "truncate -s 9 x"}));
+    question.session = Some(session);
+    question.rule = Some("Bash(truncate:*)".to_owned());
+    let explained = hub.explain(&question).await.unwrap();
+    assert_eq!(
+        (explained.effect, &explained.rule),
+        (RuleEffect::Ask, &None)
+    );
+    assert!(!explained.suggestions.is_empty());
+    let would = explained.would_have.unwrap();
+    assert!(would.allows_this);
+    assert_eq!(would.of, 1);
+    let scope = RuleScope::User;
+    let rule = NewRecord::new("Bash(truncate:*)", RuleEffect::Allow, scope, "anna");
+    let rule = hub.add_rule(rule).await.unwrap();
+    let explained = hub.explain(&question).await.unwrap();
+    assert_eq!(
+        (explained.effect, explained.rule),
+        (RuleEffect::Allow, Some(rule.id))
+    );
+    let bad = NewRecord::new("Bash(", RuleEffect::Allow, RuleScope::User, "anna");
+    assert!(matches!(hub.add_rule(bad).await, Err(Error::BadRule(_))));
+}

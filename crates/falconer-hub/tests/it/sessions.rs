@@ -1,0 +1,160 @@
+//! Making, changing, copying, closing and deleting sessions.
+
+use falconer_hub::{Change, Error, NewMessage, NewSession};
+use falconer_store::{SessionId, SessionState};
+use serde_json::json;
+
+use crate::place::{Place, events, kinds, open_request, send, state, uuid};
+
+#[tokio::test]
+async fn a_session_that_makes_no_sense_is_not_made() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let refused = |change: fn(&mut NewSession)| {
+        let (hub, mut new) = (hub.clone(), NewSession::new("script", place.work()));
+        change(&mut new);
+        async move { hub.create(new).await.unwrap_err() }
+    };
+    let error = refused(|new| new.cwd = "relative".into()).await;
+    assert!(matches!(error, Error::Directory { .. }), "{error}");
+    let error = refused(|new| new.cwd = "/nowhere/at/all".into()).await;
+    assert!(matches!(error, Error::Directory { .. }), "{error}");
+    let error = refused(|new| new.mode = "yolo".to_owned()).await;
+    assert!(matches!(error, Error::Invalid(_)), "{error}");
+    let error = refused(|new| new.mode = "bypassPermissions".to_owned()).await;
+    assert!(matches!(error, Error::BypassRefused(_)), "{error}");
+    let error = refused(|new| new.config = json!({"limits": {"usd": "much"}})).await;
+    assert!(matches!(error, Error::Invalid(_)), "{error}");
+    let error = refused(|new| new.config = json!({"limits": {"deadline_seconds": -1}})).await;
+    assert!(matches!(error, Error::Invalid(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_change_of_mode_reaches_the_engine_and_stays() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "hello").await;
+    state(&hub, &session, SessionState::Ready).await;
+    let mut change = Change::default();
+    change.mode = Some("plan".to_owned());
+    change.title = Some("a title".to_owned());
+    change.pinned = Some(true);
+    let record = hub.change(&session, change).await.unwrap();
+    assert_eq!((&*record.mode, record.pinned), ("plan", true));
+    assert_eq!(record.title.as_deref(), Some("a title"));
+    hub.shut_down().await;
+    drop(hub);
+
+    let hub = place.hub().await;
+    send(&hub, &session, "hello").await;
+    state(&hub, &session, SessionState::Ready).await;
+    let told = events(&hub, &session).await;
+    let modes: Vec<Option<String>> = told
+        .iter()
+        .filter_map(|event| match &event.body {
+            falconer_event::Body::RunStarted(run) => Some(run.permission_mode.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(modes, [Some("default".to_owned()), Some("plan".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_closed_session_takes_no_messages_until_it_is_resumed() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    assert_eq!(
+        hub.close(&session).await.unwrap().state,
+        SessionState::Closed
+    );
+    let refused = hub
+        .send(&session, NewMessage::new(uuid(), "hi", "anna"))
+        .await;
+    assert!(matches!(refused, Err(Error::Closed(_))));
+    assert!(matches!(
+        hub.interrupt(&session).await,
+        Err(Error::NotRunning(_))
+    ));
+    hub.resume(&session).await.unwrap();
+    send(&hub, &session, "hello").await;
+    state(&hub, &session, SessionState::Ready).await;
+    assert!(!hub.info(&session).await.unwrap().models.is_empty());
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_the_turn_and_not_the_session() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "wait").await;
+    state(&hub, &session, SessionState::Running).await;
+    crate::place::until(&hub, "the turn has begun", || async {
+        kinds(&events(&hub, &session).await)
+            .contains(&"turn.started")
+            .then_some(())
+    })
+    .await;
+    hub.interrupt(&session).await.unwrap();
+    state(&hub, &session, SessionState::Ready).await;
+    send(&hub, &session, "hello").await;
+    state(&hub, &session, SessionState::Ready).await;
+}
+
+#[tokio::test]
+async fn a_fork_has_the_log_so_far_and_goes_its_own_way() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    let early = hub.fork(&session, None).await;
+    assert!(
+        matches!(early, Err(Error::Invalid(_))),
+        "nothing to copy yet"
+    );
+    send(&hub, &session, "write one").await;
+    let request = open_request(&hub, &session).await;
+    let fork = hub
+        .fork(&session, Some("other way".to_owned()))
+        .await
+        .unwrap();
+    assert_eq!(fork.parent.as_ref(), Some(&session));
+    let (theirs, ours) = (events(&hub, &fork.id).await, events(&hub, &session).await);
+    assert_eq!(kinds(&theirs)[..ours.len()], kinds(&ours)[..]);
+    assert_eq!(kinds(&theirs).last(), Some(&"run.completed"));
+    send(&hub, &fork.id, "hello").await;
+    let record = state(&hub, &fork.id, SessionState::Ready).await;
+    let original = hub.store().session(&session).await.unwrap();
+    assert_ne!(record.native_session, original.native_session);
+    assert_eq!(
+        original.state,
+        SessionState::Waiting,
+        "the original goes on waiting"
+    );
+    let deny = falconer_hub::Verdict::Deny {
+        message: "enough".to_owned(),
+    };
+    let _ = hub
+        .answer(&request.id, &request.digest, deny, "anna")
+        .await
+        .unwrap();
+    state(&hub, &session, SessionState::Ready).await;
+}
+
+#[tokio::test]
+async fn a_deleted_session_is_gone_with_its_engine() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "write one").await;
+    open_request(&hub, &session).await;
+    hub.delete(&session).await.unwrap();
+    let gone = hub.store().session(&session).await;
+    assert!(matches!(gone, Err(falconer_store::Error::NotFound { .. })));
+    assert_eq!(place.read("one.txt"), None);
+    let nothing = hub.delete(&SessionId::generate()).await;
+    assert!(matches!(
+        nothing,
+        Err(Error::Store(falconer_store::Error::NotFound { .. }))
+    ));
+}
