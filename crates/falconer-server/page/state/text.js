@@ -1,0 +1,91 @@
+// Text of strangers, made safe to look at: what would be invisible or would move other text is
+// replaced by something one can see.
+
+const INVISIBLE = new RegExp(
+  [
+    "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]",
+    "[\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\u061c\\ufeff\\u00ad]",
+    "[\\u{e0000}-\\u{e007f}]",
+  ].join("|"),
+  "gu",
+);
+
+/** @type {Record<number, string>} */
+const NAMES = { 0: "NUL", 7: "BEL", 8: "BS", 12: "FF", 13: "CR", 27: "ESC", 127: "DEL" };
+
+/**
+ * Control characters by their names, what changes the direction or hides by its code. Fonts have
+ * no pictures for them.
+ * @param {string} text
+ * @returns {string}
+ */
+export function visible(text) {
+  return text.replace(/\r\n/g, "\n").replace(INVISIBLE, (letter) => {
+    const code = letter.codePointAt(0) ?? 0;
+    return `⟨${NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`}⟩`;
+  });
+}
+
+/**
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function asText(value) {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
+/** @param {number} ms */
+export function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`;
+  if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/**
+ * How long something has waited.
+ * @param {string} since
+ * @param {number} [now]
+ */
+export function waited(since, now = Date.now()) {
+  const ms = now - Date.parse(since);
+  return Number.isNaN(ms) ? "" : `waiting ${duration(Math.max(1000, Math.floor(ms / 1000) * 1000))}`;
+}
+
+/** @param {number} count */
+export function amount(count) {
+  if (count < 1000) return String(count);
+  if (count < 10_000) return `${(count / 1000).toFixed(1)}k`;
+  if (count < 1_000_000) return `${Math.round(count / 1000)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/** @param {number} usd */
+export function money(usd) {
+  if (usd === 0) return "$0";
+  return usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+/** @param {number} bytes */
+export function size(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/**
+ * The time of day, or the day if it was another one.
+ * @param {string} time
+ * @param {Date} [now]
+ */
+export function clock(time, now = new Date()) {
+  const then = new Date(time);
+  if (Number.isNaN(then.getTime())) return "";
+  const sameDay = then.toDateString() === now.toDateString();
+  return sameDay
+    ? then.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : then.toLocaleDateString([], { month: "short", day: "numeric" });
+}
