@@ -1,0 +1,164 @@
+//! Sessions, as the API shows them.
+
+use falconer_event::{Event, Tokens};
+use falconer_hub::SessionLimits;
+use falconer_store::{SessionId, SessionRecord, SessionState, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::message::SendMessage;
+
+/// A session as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    pub(crate) engine: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The permission mode.
+    pub(crate) mode: String,
+    /// Where it works.
+    pub(crate) cwd: String,
+    pub(crate) state: SessionState,
+    /// What the engine calls the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) native_session: Option<String>,
+    /// The number of the last event; 0 before the first.
+    pub(crate) head: u64,
+    /// The session it was forked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<SessionId>,
+    /// What each run may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) limits: Option<SessionLimits>,
+    pub(crate) tokens: Tokens,
+    pub(crate) cost_usd: f64,
+    pub(crate) pinned: bool,
+    pub(crate) archived: bool,
+    /// How many requests wait for an answer.
+    pub(crate) pending: u64,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    /// Where it is found, from the root of this server.
+    pub(crate) url: String,
+}
+
+impl From<SessionRecord> for Session {
+    fn from(record: SessionRecord) -> Self {
+        let limits = record.config.get("limits").cloned();
+        Self {
+            url: format!("/v1/sessions/{}", record.id),
+            id: record.id,
+            title: record.title,
+            engine: record.engine,
+            model: record.model,
+            mode: record.mode,
+            cwd: record.cwd,
+            state: record.state,
+            native_session: record.native_session,
+            head: record.head,
+            parent: record.parent,
+            limits: limits.and_then(|limits| serde_json::from_value(limits).ok()),
+            tokens: record.tokens,
+            cost_usd: record.cost_usd,
+            pinned: record.pinned,
+            archived: record.archived,
+            pending: record.pending,
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+        }
+    }
+}
+
+impl Session {
+    /// Without what changes with every event.
+    pub(crate) fn face(&self) -> Self {
+        let mut face = self.clone();
+        face.head = 0;
+        face.updated_at = face.created_at;
+        face
+    }
+}
+
+/// Some sessions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SessionList {
+    /// The one that changed last first.
+    pub(crate) sessions: Vec<Session>,
+    /// The `cursor` of the next page; missing on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+}
+
+/// A session to make.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct CreateSession {
+    /// A UUID of your choice; one is made otherwise.
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+    /// What people call it.
+    #[serde(default)]
+    pub(crate) title: Option<String>,
+    /// `auto`, or a name from `/v1/engines`.
+    #[serde(default)]
+    pub(crate) engine: Option<String>,
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+    /// Where it works: an absolute path below a root.
+    pub(crate) cwd: String,
+    /// The permission mode; `default` asks.
+    #[serde(default)]
+    pub(crate) mode: Option<String>,
+    /// What each run may take.
+    #[serde(default)]
+    pub(crate) limits: Option<SessionLimits>,
+    /// How it is kept apart, as the engine understands it.
+    #[serde(default)]
+    pub(crate) isolation: Option<Value>,
+    /// The first message.
+    #[serde(default)]
+    pub(crate) message: Option<SendMessage>,
+}
+
+/// What is to be different; what is missing stays.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct ChangeSession {
+    #[serde(default)]
+    pub(crate) title: Option<String>,
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+    #[serde(default)]
+    pub(crate) mode: Option<String>,
+    #[serde(default)]
+    pub(crate) pinned: Option<bool>,
+    #[serde(default)]
+    pub(crate) archived: Option<bool>,
+}
+
+/// Where to fork.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct ForkSession {
+    /// The number of the last event, to be sure that nothing happened meanwhile.
+    #[serde(default)]
+    pub(crate) at: Option<u64>,
+    #[serde(default)]
+    pub(crate) title: Option<String>,
+}
+
+/// Some events of a session, in order, byte for byte as they are stored.
+#[derive(Debug, JsonSchema)]
+#[expect(
+    dead_code,
+    reason = "only its schema is used: the events are sent as they are stored"
+)]
+pub(crate) struct EventList {
+    pub(crate) events: Vec<Event>,
+    /// The number of the last event there is.
+    pub(crate) head: u64,
+    /// Whether there are more after these.
+    pub(crate) more: bool,
+}

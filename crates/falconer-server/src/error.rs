@@ -1,0 +1,71 @@
+//! Why a server does not start.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Everybody on the network could read the token.
+    #[error(
+        "refused to listen on {address} without TLS: whoever is on that network could read the token"
+    )]
+    OpenToAll {
+        /// The address asked for.
+        address: SocketAddr,
+    },
+    /// Bypass mode and root together.
+    #[error("refused to allow bypass mode as root")]
+    BypassAsRoot,
+    /// A root that is no directory.
+    #[error("the root {} is not a directory", path.display())]
+    Root {
+        /// The root asked for.
+        path: PathBuf,
+    },
+    /// The address cannot be listened on.
+    #[error("failed to listen on {place}: {source}")]
+    Listen {
+        /// The address or path.
+        place: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Certificate or key cannot be used.
+    #[error("failed to use {} for TLS: {reason}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The store failed.
+    #[error("failed to {tried}: {source}")]
+    Store {
+        /// What was tried.
+        tried: &'static str,
+        /// What the store said.
+        source: falconer_store::Error,
+    },
+    /// The system gave no random bytes.
+    #[error("failed to get random bytes from the system")]
+    Random,
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::OpenToAll { .. } => {
+                "give `--tls-cert` and `--tls-key`, or `--trusted-proxy` if a proxy in front speaks TLS"
+            }
+            Self::BypassAsRoot => "run the server as another user",
+            Self::Root { .. } => "make the directory, or name another one",
+            Self::Listen { .. } => "choose another address with `--listen`",
+            Self::Tls { .. } => "give a PEM file with the certificate chain and one with its key",
+            Self::Store { .. } => "look at the file of the store: is the disk full, is it yours?",
+            Self::Random => "the system is not ready; try again",
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Changes are JSON and say so.
+//!
+//! A form of any page can send `text/plain` anywhere without asking first. It cannot send
+//! `application/json`, nor a header of our own.
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::problem::{Code, Problem};
+
+/// The name of an attachment; a header no form can send.
+pub(crate) const NAME_HEADER: &str = "x-falconer-name";
+/// The one path whose body is not JSON.
+pub(crate) const ATTACHMENTS: &str = "/v1/attachments";
+
+/// Refuses changes that are not JSON.
+pub(crate) async fn check(request: Request, next: Next) -> Response {
+    match verdict(request.method(), request.uri().path(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn verdict(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
+    if !matches!(
+        *method,
+        Method::POST | Method::PUT | Method::PATCH | Method::DELETE
+    ) {
+        return Ok(());
+    }
+    if path == ATTACHMENTS {
+        return match headers.contains_key(NAME_HEADER) {
+            true => Ok(()),
+            false => Err(Problem::new(
+                Code::UnsupportedMediaType,
+                "an attachment needs the header X-Falconer-Name",
+            )
+            .hint("send the file's name in the header X-Falconer-Name")),
+        };
+    }
+    match headers.get(header::CONTENT_TYPE) {
+        Some(kind) if is_json(kind.as_bytes()) => Ok(()),
+        Some(_) => Err(Problem::new(
+            Code::UnsupportedMediaType,
+            "the content type of a change must be application/json",
+        )),
+        None if has_body(headers) => Err(Problem::new(
+            Code::UnsupportedMediaType,
+            "a change with a body must say that it is application/json",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn has_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH);
+    headers.contains_key(header::TRANSFER_ENCODING)
+        || length.is_some_and(|length| length.as_bytes() != b"0")
+}
+
+fn is_json(kind: &[u8]) -> bool {
+    let name = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+    name.trim_ascii().eq_ignore_ascii_case(b"application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_of_another_page_changes_nothing() {
+        for (kind, is_allowed) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("text/plain", false),
+            ("text/plain; application/json", false),
+            ("application/x-www-form-urlencoded", false),
+            ("multipart/form-data; boundary=x", false),
+            ("application/json-patch+json", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, kind.parse().unwrap());
+            for method in [Method::POST, Method::PATCH, Method::DELETE] {
+                let verdict = verdict(&method, "/v1/sessions", &headers);
+                assert_eq!(verdict.is_ok(), is_allowed, "{method} {kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_change_needs_no_type_but_a_body_does() {
+        let mut headers = HeaderMap::new();
+        assert!(verdict(&Method::POST, "/v1/logout", &headers).is_ok());
+        headers.insert(header::CONTENT_LENGTH, "0".parse().unwrap());
+        assert!(verdict(&Method::POST, "/v1/logout", &headers).is_ok());
+        headers.insert(header::CONTENT_LENGTH, "2".parse().unwrap());
+        assert!(verdict(&Method::POST, "/v1/logout", &headers).is_err());
+    }
+
+    #[test]
+    fn an_attachment_needs_its_name() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, "text/plain".parse().unwrap());
+        assert!(verdict(&Method::POST, ATTACHMENTS, &headers).is_err());
+        headers.insert(NAME_HEADER, "a.txt".parse().unwrap());
+        assert!(verdict(&Method::POST, ATTACHMENTS, &headers).is_ok());
+    }
+}

@@ -1,0 +1,90 @@
+//! The server the browser talks to: this executable, started once more by the test in Node.
+//!
+//! It runs until it is killed. Its first line says where it is and how to come in.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use falconer::Options;
+use falconer_event::Run;
+use falconer_hub::{EngineName, Engines, Hub, HubConfig, Launch, LaunchError};
+use falconer_native::NativeEngine;
+use falconer_scenario::Scenario;
+use falconer_server::{Server, ServerConfig};
+use falconer_store::{SessionRecord, SqliteStore};
+use falconer_testkit::{FakeEngine, fake_engine_path};
+
+/// The folder with the store, the scripts and the projects.
+const ROOT: &str = "FALCONER_STAGE_ROOT";
+/// The port, so that a server that is started again is where the first one was.
+const PORT: &str = "FALCONER_STAGE_PORT";
+
+/// Without the variable there is nobody to serve: it is a role, and the tests in Node play it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn serve() {
+    if let Some(root) = std::env::var_os(ROOT) {
+        stand(Path::new(&root)).await;
+    }
+}
+
+async fn stand(root: &Path) {
+    let store = SqliteStore::open(root.join("store.db")).await.unwrap();
+    let engines = Scripted {
+        root: root.to_owned(),
+    };
+    let hub = Hub::open(Arc::new(store), HubConfig::new(engines, root.join("locks")));
+    let port: u16 = std::env::var(PORT).unwrap().parse().unwrap();
+    let mut config = ServerConfig::new(([127, 0, 0, 1], port).into());
+    config.roots = vec![root.join("work")];
+    let server = Server::bind(hub.await.unwrap(), config).await.unwrap();
+    let links = [(); 8].map(|()| server.login_link().unwrap());
+    let all = falconer_server::Scope::ALL;
+    let token = server.make_token("test", all).await.unwrap();
+    println!("READY {} {}", token.reveal(), links.join(" "));
+    server.run(std::future::pending()).await;
+}
+
+/// `script` is the native engine with a scripted model; `fake` says what its script says.
+struct Scripted {
+    root: PathBuf,
+}
+
+impl Scripted {
+    fn options(&self) -> Options {
+        Options::new()
+            .env_clear()
+            .env_inherit("PATH")
+            .env("HOME", self.root.join("home"))
+            .env("TMPDIR", self.root.join("home"))
+    }
+
+    fn scenario(&self) -> Scenario {
+        let text = std::fs::read_to_string(self.root.join("scenario.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+impl Engines for Scripted {
+    fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
+        let options = match session.engine.as_str() {
+            "fake" => self
+                .options()
+                .executable(fake_engine_path().unwrap())
+                .env(FakeEngine::SCRIPT, self.root.join("fake.json")),
+            _ => self
+                .options()
+                .engine(NativeEngine::scripted(self.scenario())),
+        };
+        let mut about = Run::default();
+        about.engine = session.engine.clone();
+        Ok(Launch::new(options, about))
+    }
+
+    fn names(&self) -> Vec<EngineName> {
+        let about = "it is a test";
+        vec![
+            EngineName::available("script", about),
+            EngineName::available("fake", about),
+        ]
+    }
+}
