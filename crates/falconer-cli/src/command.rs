@@ -1,37 +1,39 @@
-//! The command line of `falconer`.
+//! The command line of `falconer`: which commands there are. Each has a file of its own.
 
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
+use falconer_native::choose::{EngineRequest, Environment, choose};
+use owo_colors::OwoColorize;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-
-/// What `falconer` says when it is asked nothing.
-pub(crate) const FIRST_STEPS: &str = "\
-falconer runs coding agents.
-
-  falconer demo                      a whole session, without a key or a network
-  falconer run 'fix the failing test'   let an agent work in this directory
-  falconer help run                  everything `run` can do
-
-To use a model, set ANTHROPIC_API_KEY, or add `--engine claude` to use an
-installed and logged-in Claude Code.
-";
+use crate::approve::Approve;
+use crate::attach::Attach;
+use crate::chat::Chat;
+use crate::completions::{Completions, Man};
+use crate::config::ConfigCommand;
+use crate::demo::Demo;
+use crate::doctor::Doctor;
+use crate::explain::Explain;
+use crate::init::Init;
+use crate::replay::{Record, Replay};
+use crate::run::Run;
+use crate::serve::Serve;
+use crate::sessions::Sessions;
 
 /// Runs coding agents
 #[derive(Debug, Parser)]
-#[command(name = "falconer", version, about, after_help = AFTER_HELP)]
+#[command(name = "falconer", version, about, after_help = after_help())]
 pub(crate) struct Falconer {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-const AFTER_HELP: &str = "\
+fn after_help() -> String {
+    let examples = "\
 Examples:
   falconer demo
   falconer run 'What does this project do?'
-  git diff | falconer run 'Review this change' --allow Read,Grep
-
-Exit codes: 0 done, 1 the agent failed, 2 wrong usage, 3 something must be set
-up first, 4 internal fault, 130 interrupted.";
+  git diff | falconer run 'Review this change' --allow Read,Grep";
+    format!("{examples}\n\n{}", crate::exit::CODES)
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -39,96 +41,58 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Let an agent work in this directory
     Run(Box<Run>),
+    /// Have a conversation with an agent in this directory
+    Chat(Box<Chat>),
+    /// List, show, search, export, fork, rename and delete sessions
+    Sessions(Sessions),
+    /// Let programs and browsers run agents here
+    Serve(Box<Serve>),
+    /// Follow a session of a server, and talk with its agent
+    Attach(Attach),
+    /// Answer what agents on a server ask
+    Approve(Approve),
+    /// Look for accounts and engines, and write a first configuration
+    Init(Init),
+    /// Say what is here, what is missing, and how to fix it
+    Doctor(Doctor),
+    /// Look at the configuration and change it
+    Config(ConfigCommand),
+    /// Say what the rules would do with a call, and why
+    Explain(Box<Explain>),
+    /// Run, and keep everything that happens in a file
+    Record(Box<Record>),
+    /// Show a recorded run again, offline
+    Replay(Replay),
+    /// Print what a shell needs to complete commands
+    Completions(Completions),
+    /// Print manual pages
+    #[command(hide = true)]
+    Man(Man),
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  falconer demo            answer the agent's questions yourself
-  falconer demo --yes      watch only
-  falconer demo | cat      the same without colour
-
-The agent works in a scratch project in the temporary directory, which is
-removed at the end. Nothing else is read or written.")]
-pub(crate) struct Demo {
-    /// Answer the agent's questions with yes
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-    /// Keep the scratch project and say where it is
-    #[arg(long)]
-    pub(crate) keep: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  falconer run 'Find and fix the failing test'
-  falconer run 'Explain src/' --allow Read,Grep,Glob --model sonnet
-  falconer run 'Clean up' --permission-mode acceptEdits --max-budget-usd 1
-  falconer run 'And now the docs' --continue
-  falconer run hello --engine script --scenario hello.json
-
-What is neither allowed nor denied is asked on the terminal. Without a terminal
-it is denied.")]
-pub(crate) struct Run {
-    /// What to do; read from stdin if not given
-    pub(crate) prompt: Option<String>,
-    /// Which engine runs the agent
-    #[arg(long, value_enum, default_value_t = EngineName::Native)]
-    pub(crate) engine: EngineName,
-    /// The scripted model of `--engine script`
-    #[arg(long, value_name = "FILE", required_if_eq("engine", "script"))]
-    pub(crate) scenario: Option<PathBuf>,
-    /// The model: a name such as `sonnet`, or an id
-    #[arg(long, short)]
-    pub(crate) model: Option<String>,
-    /// What happens to calls that no rule decides
-    #[arg(long, value_name = "MODE", value_parser = MODES)]
-    pub(crate) permission_mode: Option<String>,
-    /// Rules for what may be done unasked, such as `Read` or `Bash(git log:*)`
-    #[arg(long, value_name = "RULES", value_delimiter = ',')]
-    pub(crate) allow: Vec<String>,
-    /// Rules for what must not be done
-    #[arg(long, value_name = "RULES", value_delimiter = ',')]
-    pub(crate) deny: Vec<String>,
-    /// Where to work; this directory if not given
-    #[arg(long, short = 'C', value_name = "DIRECTORY")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Another directory the agent may work in
-    #[arg(long, value_name = "DIRECTORY")]
-    pub(crate) add_dir: Vec<PathBuf>,
-    /// Stop after so many rounds of tools
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) max_turns: Option<u32>,
-    /// Stop when it has cost so much
-    #[arg(long, value_name = "USD")]
-    pub(crate) max_budget_usd: Option<f64>,
-    /// Go on with the newest session of the directory
-    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
-    pub(crate) continue_latest: bool,
-    /// Go on with this session
-    #[arg(long, short, value_name = "SESSION")]
-    pub(crate) resume: Option<String>,
-}
-
-const MODES: [&str; 6] = [
-    "default",
-    "acceptEdits",
-    "plan",
-    "dontAsk",
-    "auto",
-    "bypassPermissions",
-];
-
-/// The engines there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineName {
-    /// Falconer's own, in this process
-    Native,
-    /// The official Claude Code CLI, which must be installed
-    Claude,
-    /// Falconer's own, on a scripted model
-    Script,
+/// What `falconer` says when it is asked nothing: what can be done here, now.
+pub(crate) fn first_steps() {
+    anstream::println!("{}\n", "falconer runs coding agents.".bold());
+    match choose(&EngineRequest::default(), &Environment::of_this_process()) {
+        Ok(chosen) => {
+            let about = chosen.about;
+            let auth = about.auth.unwrap_or_default();
+            anstream::println!("Ready: the engine `{}` with {auth}.\n", about.engine);
+            anstream::println!("  falconer run 'What does this project do?'");
+            anstream::println!("  falconer chat                  a conversation");
+        }
+        Err(_) => {
+            anstream::println!("No key and no logged-in Claude Code were found here yet.\n");
+            anstream::println!(
+                "  falconer init                  looks for accounts and helps to set one up"
+            );
+        }
+    }
+    anstream::println!(
+        "  falconer demo                  a whole session, without a key or a network\n  \
+           falconer doctor                what is here, what is missing, and how to fix it\n  \
+           falconer help                  all commands"
+    );
 }
 
 #[cfg(test)]
@@ -138,5 +102,20 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Falconer::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        for command in super::Falconer::command().get_subcommands() {
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let name = command.get_name();
+            assert!(
+                command.is_hide_set() || help.contains("Examples:"),
+                "{name}: {help}"
+            );
+        }
     }
 }

@@ -1,47 +1,74 @@
 //! The command for people.
 
+mod approve;
 mod ask;
+mod attach;
+mod chat;
 mod command;
+mod completions;
+mod config;
 mod demo;
+mod doctor;
+mod drive;
 mod exit;
+mod explain;
+mod init;
 mod piped;
+mod places;
+mod remote;
 mod render;
+mod replay;
 mod run;
-mod watch;
+mod serve;
+mod sessions;
 
+use std::future::Future;
 use std::process::ExitCode;
 
 use clap::Parser;
 use command::{Command, Falconer};
-use exit::Exit;
+use exit::{Done, Exit, Fault};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Falconer::parse();
-    let Some(command) = arguments.command else {
-        anstream::print!("{}", command::FIRST_STEPS);
-        return Exit::Success.into();
+    let done = match Falconer::parse().command {
+        None => {
+            command::first_steps();
+            Ok(Exit::Success)
+        }
+        Some(Command::Demo(demo)) => block_on(demo::demo(demo)),
+        Some(Command::Run(run)) => block_on(run::run(*run)),
+        Some(Command::Chat(chat)) => block_on(chat::chat(*chat)),
+        Some(Command::Sessions(sessions)) => sessions::sessions(sessions),
+        Some(Command::Serve(serve)) => block_on(serve::serve(*serve)),
+        Some(Command::Attach(attach)) => block_on(attach::attach(attach)),
+        Some(Command::Approve(approve)) => block_on(approve::approve(approve)),
+        Some(Command::Init(init)) => init::init(&init),
+        Some(Command::Doctor(doctor)) => block_on(doctor::doctor(doctor)),
+        Some(Command::Config(config)) => config::config_command(config),
+        Some(Command::Explain(explain)) => block_on(explain::explain(*explain)),
+        Some(Command::Record(record)) => block_on(replay::record(*record)),
+        Some(Command::Replay(replay)) => block_on(replay::replay(replay)),
+        Some(Command::Completions(completions)) => completions::completions(&completions),
+        Some(Command::Man(man)) => completions::man(man),
     };
+    done.unwrap_or_else(|fault| fault.report()).into()
+}
+
+/// Runs a command that waits for things.
+fn block_on(command: impl Future<Output = Done>) -> Done {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            let hint = "raise the limits of open files and processes";
-            return exit::report_setup(format!("failed to start: {error}"), hint).into();
-        }
-    };
-    let exit = runtime.block_on(async {
-        match command {
-            Command::Demo(demo) => Box::pin(demo::demo(demo)).await,
-            Command::Run(run) => Box::pin(run::run(*run)).await,
-        }
-    });
+    let runtime = runtime.map_err(|error| {
+        let hint = "raise the limits of open files and processes";
+        Fault::setup(format!("failed to start: {error}"), hint)
+    })?;
+    let done = runtime.block_on(Box::pin(command));
     // A thread may still wait for a line of the terminal.
     runtime.shutdown_background();
-    exit.into()
+    done
 }

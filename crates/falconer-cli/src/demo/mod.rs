@@ -1,18 +1,43 @@
 //! `falconer demo`: a whole session on a scripted model, in a scratch project.
 
+mod serve;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use falconer::{Options, query};
+use clap::Args;
+use falconer::Options;
 use falconer_native::{NativeEngine, Scenario};
+use falconer_session::{Session, SessionLocks, SessionSpec};
 use owo_colors::OwoColorize;
 use tempfile::TempDir;
 
-use crate::ask::{self, Answering};
-use crate::command::Demo;
-use crate::exit::{self, Exit};
-use crate::render::Screen;
-use crate::watch::{self, WatchError, Watched};
+use crate::ask::{Answering, Lines};
+use crate::drive::{self, Driven, View};
+use crate::exit::{Done, Exit, Fault};
+use crate::render::{Motion, Resumable, Screen};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  falconer demo            answer the agent's questions yourself
+  falconer demo --yes      watch only
+  falconer demo | cat      the same without colour
+  falconer demo --serve    the same in a browser
+
+The agent works in a scratch project in the temporary directory, which is
+removed at the end. Nothing else is read or written.")]
+pub(crate) struct Demo {
+    /// Answer the agent's questions with yes
+    #[arg(long, short)]
+    yes: bool,
+    /// Keep the scratch project and say where it is
+    #[arg(long)]
+    keep: bool,
+    /// Show it on a page in the browser instead
+    #[arg(long, conflicts_with_all = ["yes", "keep"])]
+    serve: bool,
+}
 
 const PROMPT: &str = "The test fails. Find out why and fix it.";
 
@@ -26,44 +51,56 @@ const PROJECT: &[(&str, &str)] = &[
     ("test.sh", include_str!("project/test.sh")),
 ];
 
-pub(crate) async fn demo(arguments: Demo) -> Exit {
-    let scratch = match scratch_project() {
-        Ok(scratch) => scratch,
-        Err(error) => {
-            let text = format!("failed to make a scratch project: {error}");
-            return exit::report_setup(text, "set TMPDIR to a directory that can be written to");
-        }
-    };
-    let mut screen = Screen::new(anstream::stdout(), scratch.path().join("project"));
-    let shown = Box::pin(show(&arguments, scratch.path(), &mut screen)).await;
-    let exit = match &shown {
-        Ok(watched) => Exit::of_watched(watched),
-        Err(error) => exit::report(error),
-    };
-    match farewell(&mut screen, scratch, &arguments, exit) {
-        Ok(()) => exit,
-        Err(error) => exit::report(&WatchError::Screen(error)),
+pub(crate) async fn demo(arguments: Demo) -> Done {
+    let scratch = scratch_project().map_err(|error| {
+        let text = format!("failed to make a scratch project: {error}");
+        Fault::setup(text, "set TMPDIR to a directory that can be written to")
+    })?;
+    if arguments.serve {
+        let project = scratch.path().join("project");
+        let served = Box::pin(serve::serve(scratch.path(), &scenario(&project)?)).await;
+        scratch.close()?;
+        return served;
     }
+    let screen = Screen::new(anstream::stdout(), scratch.path().join("project"))
+        .resumable(Resumable::No)
+        .motion(Motion::of_stdout());
+    let mut view = View::Person(screen);
+    let driven = Box::pin(show(&arguments, scratch.path(), &mut view)).await?;
+    if let View::Person(screen) = &mut view {
+        farewell(screen, scratch, &arguments, driven.exit())?;
+    }
+    Ok(driven.exit())
 }
 
 async fn show<W: Write>(
     arguments: &Demo,
     scratch: &Path,
-    screen: &mut Screen<W>,
-) -> Result<Watched, WatchError> {
+    view: &mut View<W>,
+) -> Result<Driven, Fault> {
     let project = scratch.join("project");
-    let answering = answering(arguments);
-    introduce(screen, &project, answering)?;
-    let (options, asked) = ask::collect(options(scratch, &project)?);
-    let mut run = Box::pin(query(PROMPT, options)).await?;
-    watch::watch(&mut run, asked, screen, answering).await
+    let mut answering = answering(arguments);
+    if let View::Person(screen) = view {
+        introduce(screen, &project, &answering)?;
+    }
+    let mut about = falconer_event::Run::default();
+    about.engine = "script".to_owned();
+    about.engine_reason = Some("a demonstration".to_owned());
+    let spec = SessionSpec::new(SessionLocks::new(scratch.join("locks")))
+        .options(options(scratch, &project)?)
+        .about(about)
+        .answer_within(std::time::Duration::MAX)
+        .until_idle();
+    let (session, mut events) = Session::start(spec).await?;
+    drive::send(&session, PROMPT).await?;
+    let driven = drive::drive(&session, &mut events, view, &mut answering).await?;
+    session.ended().await;
+    Ok(driven)
 }
 
 /// A session that sees nothing of the user's own settings, keys and sessions.
 fn options(scratch: &Path, project: &Path) -> io::Result<Options> {
-    let place = serde_json::to_string(&project.display().to_string())?;
-    let scenario = SCENARIO.replace("{project}", place.trim_matches('"'));
-    let scenario = Scenario::from_json(&scenario).map_err(io::Error::other)?;
+    let scenario = Scenario::from_json(&scenario(project)?).map_err(io::Error::other)?;
     let options = Options::new()
         .engine(NativeEngine::scripted(scenario))
         .cwd(project)
@@ -79,11 +116,17 @@ fn options(scratch: &Path, project: &Path) -> io::Result<Options> {
     Ok(options)
 }
 
+/// The scripted model, for this project.
+fn scenario(project: &Path) -> io::Result<String> {
+    let place = serde_json::to_string(&project.display().to_string())?;
+    Ok(SCENARIO.replace("{project}", place.trim_matches('"')))
+}
+
 fn answering(arguments: &Demo) -> Answering {
     if arguments.yes {
         Answering::Yes("--yes")
     } else if io::stdin().is_terminal() {
-        Answering::Person
+        Answering::Person(Lines::of_stdin())
     } else {
         Answering::Yes("answered by the demo, because stdin is not a terminal")
     }
@@ -92,13 +135,13 @@ fn answering(arguments: &Demo) -> Answering {
 fn introduce<W: Write>(
     screen: &mut Screen<W>,
     project: &Path,
-    answering: Answering,
+    answering: &Answering,
 ) -> io::Result<()> {
     screen.line("A whole agent session on a scripted model: no key, no network.".bold())?;
     screen.line(format!("{} {}", "project".dimmed(), project.display()))?;
     screen.line(format!("{} native, in this process", "engine ".dimmed()))?;
     match answering {
-        Answering::Person => {
+        Answering::Person(_) => {
             screen.line(format!("{} asked on this terminal", "rights ".dimmed()))?;
         }
         Answering::Yes(why) | Answering::No(why) => {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use falconer::protocol::content::ToolUseBlock;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
@@ -18,30 +17,31 @@ pub(super) struct Action {
 }
 
 impl Action {
-    pub(super) fn of(call: &ToolUseBlock, cwd: &Path) -> Self {
-        let text = |key: &str| call.input.get(key).and_then(Value::as_str);
-        let about = match call.name.as_str() {
+    pub(super) fn of(tool: &str, input: &Value, cwd: &Path) -> Self {
+        let text = |key: &str| input.get(key).and_then(Value::as_str);
+        let about = match tool {
             "Bash" => text("command").map(first_line),
             "Read" | "Write" | "Edit" => text("file_path").map(|path| below(path, cwd)),
             "NotebookEdit" => text("notebook_path").map(|path| below(path, cwd)),
             "Glob" | "Grep" => text("pattern").map(first_line),
             "WebFetch" => text("url").map(first_line),
+            "Task" | "Agent" => text("description").map(first_line),
             "TodoWrite" => Some(String::new()),
             "AskUserQuestion" | "ExitPlanMode" | "EnterPlanMode" => Some(String::new()),
             _ => None,
         };
-        let about = about.unwrap_or_else(|| first_line(&call.input.to_string()));
-        let details = match call.name.as_str() {
+        let about = about.unwrap_or_else(|| first_line(&input.to_string()));
+        let details = match tool {
             "Edit" => diff::replacement(
                 text("old_string").unwrap_or_default(),
                 text("new_string").unwrap_or_default(),
             ),
             "Write" => diff::replacement("", text("content").unwrap_or_default()),
-            "TodoWrite" => todos(&call.input),
+            "TodoWrite" => todos(input),
             _ => Vec::new(),
         };
         Self {
-            tool: clean(&call.name),
+            tool: clean(tool),
             about: clean(&about),
             details,
         }

@@ -9,36 +9,81 @@ mod diff;
 mod markdown;
 mod notice;
 mod plain;
+mod spinner;
 mod summary;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use falconer::Message;
-use falconer::protocol::content::{ContentBlock, ToolResultBlock, ToolUseBlock};
-use falconer::protocol::message::{AssistantMessage, UserMessage};
+use falconer_event::{Action as Call, ActionStatus, Body, Event, Item, ItemContent, ItemId};
+use falconer_event::{PermissionResolved, Preview, PromptState, Resolution};
 use owo_colors::OwoColorize;
+use serde_json::Value;
 
 use action::Action;
 use markdown::Markdown;
 pub(crate) use plain::{clean, first_line};
+pub(crate) use spinner::Motion;
+use spinner::Spinner;
+pub(crate) use summary::Resumable;
+use summary::Totals;
 
 /// Lines of a command's output that are shown.
 const OUTPUT_LINES: usize = 6;
 
-/// Writes messages for people.
+/// An action that took longer says how long.
+const WORTH_TELLING: Duration = Duration::from_secs(2);
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Everything that happens in a run.
+    Run,
+    /// The same, with a line after every turn: a conversation.
+    Conversation,
+    /// Nothing but questions.
+    Questions,
+}
+
+/// Whether messages of the user are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prompts {
+    /// Whoever typed them has seen them.
+    Hidden,
+    /// They come from elsewhere.
+    Shown,
+}
+
+/// Writes events for people.
 #[derive(Debug)]
 pub(crate) struct Screen<W> {
     out: W,
     cwd: PathBuf,
+    detail: Detail,
+    prompts: Prompts,
+    resumable: Resumable,
+    spinner: Spinner,
     markdown: Markdown,
-    /// Text of the current block has already been shown piece by piece.
-    streamed: bool,
+    /// Texts of the agent that are being written.
+    texts: HashSet<ItemId>,
+    /// The text that is being shown piece by piece.
+    streamed: Option<ItemId>,
     /// Calls shown, by id, until their result has come.
-    calls: HashMap<String, Action>,
+    calls: HashMap<String, Shown>,
     /// Something was written since the last blank line.
     dirty: bool,
+    /// The line has no end yet, because an answer is expected on it.
+    prompting: bool,
+    totals: Totals,
+}
+
+/// A call that was shown.
+#[derive(Debug)]
+struct Shown {
+    action: Action,
+    since: Instant,
 }
 
 impl<W: Write> Screen<W> {
@@ -47,11 +92,38 @@ impl<W: Write> Screen<W> {
         Self {
             out,
             cwd: cwd.into(),
+            detail: Detail::Run,
+            prompts: Prompts::Hidden,
+            resumable: Resumable::Yes,
+            spinner: Spinner::new(Motion::None),
             markdown: Markdown::default(),
-            streamed: false,
+            texts: HashSet::new(),
+            streamed: None,
             calls: HashMap::new(),
             dirty: false,
+            prompting: false,
+            totals: Totals::default(),
         }
+    }
+
+    pub(crate) fn detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
+        self
+    }
+
+    pub(crate) fn prompts(mut self, prompts: Prompts) -> Self {
+        self.prompts = prompts;
+        self
+    }
+
+    pub(crate) fn resumable(mut self, resumable: Resumable) -> Self {
+        self.resumable = resumable;
+        self
+    }
+
+    pub(crate) fn motion(mut self, motion: Motion) -> Self {
+        self.spinner = Spinner::new(motion);
+        self
     }
 
     /// Writes a line of our own.
@@ -65,8 +137,20 @@ impl<W: Write> Screen<W> {
     pub(crate) fn prompt(&mut self, text: impl std::fmt::Display) -> io::Result<()> {
         self.end_text()?;
         self.dirty = true;
+        self.prompting = true;
         write!(self.out, "{text}")?;
         self.out.flush()
+    }
+
+    /// The person has ended the line of a prompt.
+    pub(crate) fn answered(&mut self) {
+        self.prompting = false;
+    }
+
+    /// Answers a prompt in the place of a person.
+    pub(crate) fn finish_prompt(&mut self, text: &str) -> io::Result<()> {
+        self.prompting = false;
+        writeln!(self.out, "{text}")
     }
 
     /// Leaves a blank line, unless there is one.
@@ -79,120 +163,217 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Whether a call has been shown, so that a question about it makes sense.
-    pub(crate) fn has_shown(&self, tool_use_id: &str) -> bool {
-        self.calls.contains_key(tool_use_id)
+    /// Writes a text in Markdown as a block of its own.
+    pub(crate) fn markdown_block(&mut self, text: &str) -> io::Result<()> {
+        self.gap()?;
+        self.dirty = true;
+        let mut markdown = Markdown::default();
+        markdown.write(&clean(text), &mut self.out)?;
+        markdown.finish(&mut self.out)
     }
 
-    /// Shows a message, or nothing if it says nothing to people.
-    pub(crate) fn message(&mut self, message: &Message) -> io::Result<()> {
-        match message {
-            Message::StreamEvent(event) if event.parent_tool_use_id.is_none() => {
-                match event.text_delta() {
-                    Some(text) => self.stream(text)?,
-                    None => return Ok(()),
+    /// Shows the call a question is about, unless it is there already.
+    pub(crate) fn ensure_call(&mut self, id: &str, tool: &str, input: &Value) -> io::Result<()> {
+        match self.calls.contains_key(id) {
+            true => self.end_text(),
+            false => self.action(id, tool, input),
+        }
+    }
+
+    /// Shows an event, or nothing if it says nothing to people.
+    pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+        if self.detail == Detail::Questions {
+            return Ok(());
+        }
+        match &event.body {
+            Body::RunStarted(run) => self.line(notice::started(run))?,
+            Body::TurnStarted(_) => self.spinner.spin("thinking".to_owned()),
+            Body::ItemStarted(item) => self.started(event, item)?,
+            Body::ItemDelta { id, text, .. } if self.texts.contains(id) => self.stream(id, text)?,
+            Body::ItemCompleted(item) => self.completed(event, item)?,
+            Body::PermissionResolved(resolved) => self.resolved(resolved)?,
+            Body::Retry(retry) => self.line(notice::retry(retry))?,
+            Body::Limit(limit) => self.line(notice::limit(limit))?,
+            Body::Warning(warning) => self.maybe(notice::warning(warning))?,
+            Body::SessionChanged(changed) => self.maybe(notice::changed(changed))?,
+            Body::TaskStarted(task) | Body::TaskCompleted(task) => {
+                self.maybe(notice::task(task))?;
+            }
+            Body::TurnCompleted(turn) => {
+                self.totals.add(turn);
+                self.end_text()?;
+                if self.detail == Detail::Conversation {
+                    self.failed_turn(turn)?;
+                    self.line(summary::turn(turn))?;
                 }
             }
-            Message::Assistant(message) => self.assistant(message)?,
-            Message::User(message) => self.results(message)?,
-            Message::System(message) => {
-                if let Some(notice) = notice::of(message) {
-                    self.line(notice)?;
-                }
-            }
-            Message::Result(result) => {
+            Body::RunCompleted(run) => {
                 self.gap()?;
-                for line in summary::lines(result) {
+                for line in summary::lines(run, self.totals, self.resumable) {
                     self.line(line)?;
                 }
-            }
-            Message::Warning(warning) => {
-                let text = serde_json::to_string(warning).unwrap_or_default();
-                self.line(format!("! {}", clean(&text)).yellow())?;
             }
             _ => return Ok(()),
         }
         self.out.flush()
     }
 
-    fn stream(&mut self, text: &str) -> io::Result<()> {
-        if !self.streamed {
-            self.gap()?;
-            self.streamed = true;
-        }
-        self.dirty = true;
-        self.markdown.write(&clean(text), &mut self.out)
-    }
-
-    fn assistant(&mut self, message: &AssistantMessage) -> io::Result<()> {
-        // What sub-agents say is not part of the answer.
-        if message.parent_tool_use_id.is_some() {
-            return Ok(());
-        }
-        for block in &message.message.content {
-            match block {
-                ContentBlock::Text(text) if !self.streamed => self.stream(&text.text)?,
-                ContentBlock::ToolUse(call) => self.action(call)?,
-                _ => {}
-            }
-        }
-        self.end_text()
-    }
-
-    fn action(&mut self, call: &ToolUseBlock) -> io::Result<()> {
-        self.gap()?;
-        let action = Action::of(call, &self.cwd);
-        self.line(format!("{} {}", "▸".cyan(), action.title()))?;
-        for line in action.details() {
-            self.line(format!("  {line}"))?;
-        }
-        self.calls.insert(call.id.as_str().to_owned(), action);
-        Ok(())
-    }
-
-    fn results(&mut self, message: &UserMessage) -> io::Result<()> {
-        if message.parent_tool_use_id.is_some() {
-            return Ok(());
-        }
-        for result in message.tool_results() {
-            let action = self.calls.remove(result.tool_use_id.as_str());
-            self.result(action.as_ref(), result)?;
-        }
-        Ok(())
-    }
-
-    fn result(&mut self, action: Option<&Action>, result: &ToolResultBlock) -> io::Result<()> {
-        let text = clean(&result.text());
-        if result.failed() {
-            return self.line(format!("  ✗ {}", first_line(&text)).red());
-        }
-        match action {
-            Some(action) if action.shows_output() => self.output(&text),
-            Some(action) => match action.outcome(&text) {
-                Some(outcome) => self.line(format!("  {outcome}").dimmed()),
-                None => Ok(()),
-            },
+    fn failed_turn(&mut self, turn: &falconer_event::TurnCompleted) -> io::Result<()> {
+        match &turn.failure {
+            Some(failure) => self.line(format!("✗ {}", clean(&failure.text)).red()),
             None => Ok(()),
         }
     }
 
-    /// The end of what a command wrote.
-    fn output(&mut self, text: &str) -> io::Result<()> {
+    fn maybe(&mut self, line: Option<String>) -> io::Result<()> {
+        match line {
+            Some(line) => self.line(line),
+            None => Ok(()),
+        }
+    }
+
+    fn started(&mut self, event: &Event, item: &Item) -> io::Result<()> {
+        match (&item.content, &event.parent) {
+            (ItemContent::Message { .. }, None) => {
+                self.texts.insert(item.id.clone());
+                Ok(())
+            }
+            (ItemContent::Action(call), None) => match self.calls.contains_key(item.id.as_str()) {
+                true => Ok(()),
+                false => self.action(item.id.as_str(), &call.tool, &call.input),
+            },
+            // What sub-agents do is shown in short, what they say is not part of the answer.
+            (ItemContent::Action(call), Some(_)) => {
+                let action = Action::of(&call.tool, &call.input, &self.cwd);
+                self.line(format!("    · {}", action.title()).dimmed())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn stream(&mut self, id: &ItemId, text: &str) -> io::Result<()> {
+        if self.streamed.as_ref() != Some(id) {
+            self.gap()?;
+            self.streamed = Some(id.clone());
+        }
+        self.spinner.rest();
+        self.dirty = true;
+        self.markdown.write(&clean(text), &mut self.out)
+    }
+
+    fn completed(&mut self, event: &Event, item: &Item) -> io::Result<()> {
+        match (&item.content, &event.parent) {
+            (ItemContent::Message { text }, None) => {
+                self.texts.remove(&item.id);
+                if self.streamed.as_ref() != Some(&item.id) {
+                    self.stream(&item.id, text)?;
+                }
+                self.end_text()
+            }
+            (ItemContent::Prompt(prompt), _)
+                if self.prompts == Prompts::Shown && prompt.state == PromptState::Sent =>
+            {
+                self.gap()?;
+                let who = prompt.by.as_deref().unwrap_or("you");
+                let text = clean(&prompt.text);
+                self.line(format!("{} {text}", format!("{}:", clean(who)).bold()))
+            }
+            (ItemContent::Action(call), None) => {
+                let shown = self.calls.remove(item.id.as_str());
+                self.result(shown, call)?;
+                self.spinner.spin("thinking".to_owned());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn action(&mut self, id: &str, tool: &str, input: &Value) -> io::Result<()> {
+        self.gap()?;
+        let action = Action::of(tool, input, &self.cwd);
+        let title = action.title();
+        self.line(format!("{} {title}", "▸".cyan()))?;
+        for line in action.details() {
+            self.line(format!("  {line}"))?;
+        }
+        let since = Instant::now();
+        self.calls.insert(id.to_owned(), Shown { action, since });
+        self.out.flush()?;
+        self.spinner
+            .spin(anstream::adapter::strip_str(&title).to_string());
+        Ok(())
+    }
+
+    fn result(&mut self, shown: Option<Shown>, call: &Call) -> io::Result<()> {
+        let preview = call.result.clone().unwrap_or_default();
+        match call.status {
+            ActionStatus::Ok => {}
+            ActionStatus::Aborted => return self.line("  ✗ stopped".red()),
+            _ => {
+                let why = first_line(&clean(&preview.first_line));
+                return self.line(format!("  ✗ {why}").red());
+            }
+        }
+        let Some(Shown { action, since }) = shown else {
+            return Ok(());
+        };
+        if action.shows_output() {
+            self.output(&preview)?;
+        } else if let Some(outcome) = action.outcome(&clean(&preview.text)) {
+            let more = match preview.truncated {
+                true => "more than ",
+                false => "",
+            };
+            self.line(format!("  {more}{outcome}").dimmed())?;
+        }
+        match since.elapsed() {
+            long if long >= WORTH_TELLING => {
+                self.line(format!("  took {} s", long.as_secs()).dimmed())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The end of what a command wrote, or its beginning if only that is known.
+    fn output(&mut self, preview: &Preview) -> io::Result<()> {
+        let text = clean(&preview.text);
         let lines: Vec<_> = text.trim_end().lines().collect();
         let hidden = lines.len().saturating_sub(OUTPUT_LINES);
-        if hidden > 0 {
+        let from = match preview.truncated {
+            true => 0,
+            false => hidden,
+        };
+        if from > 0 {
             self.line(format!("  │ … {hidden} more lines above").dimmed())?;
         }
-        for line in lines.iter().skip(hidden) {
+        for line in lines.iter().skip(from).take(OUTPUT_LINES) {
             self.line(format!("  {} {line}", "│".dimmed()))?;
+        }
+        if preview.truncated {
+            let length = preview.length;
+            self.line(format!("  │ … {length} characters in all").dimmed())?;
         }
         Ok(())
     }
 
-    /// Ends a text that was being written.
+    /// Answers of others than the person at this terminal.
+    fn resolved(&mut self, resolved: &PermissionResolved) -> io::Result<()> {
+        let word = match resolved.resolution {
+            Resolution::Expired => "nobody answered in time, so it was denied",
+            Resolution::Withdrawn => "no longer asked",
+            _ => return Ok(()),
+        };
+        self.line(format!("  {word}").dimmed())
+    }
+
+    /// Ends a text or a prompt that was being written, and the moving line.
     fn end_text(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.streamed) {
+        self.spinner.rest();
+        if self.streamed.take().is_some() {
             self.markdown.finish(&mut self.out)?;
+        }
+        if std::mem::take(&mut self.prompting) {
+            writeln!(self.out)?;
         }
         Ok(())
     }

@@ -1,34 +1,93 @@
-//! What the engine says beside the conversation, if people should know.
+//! What happens beside the conversation, if people should know.
 
-use falconer::protocol::system::SystemMessage;
+use falconer_event::{Limit, Retry, RunStarted, SessionChanged, Task, TaskEnd, Warning};
 use owo_colors::OwoColorize;
 
 use super::plain::{clean, first_line};
 
-/// A line for people, or nothing.
-pub(super) fn of(message: &SystemMessage) -> Option<String> {
-    match message {
-        SystemMessage::ApiRetry(retry) => {
-            let seconds = retry.retry_delay_ms.as_f64() / 1_000.0;
-            let why = match retry.error_status {
-                Some(status) => format!("the model's service answered {status}"),
-                None => "no answer from the model's service".to_owned(),
-            };
-            let (attempt, most) = (retry.attempt, retry.max_retries);
-            let text = format!("  … {why}; try {attempt} of {most} in {seconds:.1} s");
-            Some(text.yellow().to_string())
-        }
-        SystemMessage::ModelFallback(_) => {
-            Some("  … another model takes over".yellow().to_string())
-        }
-        SystemMessage::Informational(notice) => said(&notice.content),
-        SystemMessage::Notification(notice) => said(&notice.text),
-        SystemMessage::LocalCommandOutput(output) => Some(clean(&output.content)),
-        _ => None,
+/// What runs, in one line.
+pub(super) fn started(run: &RunStarted) -> String {
+    let mut facts = vec![match &run.version {
+        Some(version) if run.engine == "claude" => format!("claude {version}"),
+        _ => run.engine.clone(),
+    }];
+    facts.extend(run.model.clone());
+    facts.extend(run.auth.clone());
+    facts.extend(
+        run.billing
+            .as_ref()
+            .map(|billing| format!("billed: {billing}")),
+    );
+    facts.extend(
+        run.sandbox
+            .as_ref()
+            .map(|sandbox| format!("sandbox: {sandbox}")),
+    );
+    facts.extend(match run.permission_mode.as_deref() {
+        None | Some("default") => None,
+        Some(mode) => Some(format!("mode {mode}")),
+    });
+    clean(&facts.join(" · ")).dimmed().to_string()
+}
+
+pub(super) fn retry(retry: &Retry) -> String {
+    let why = match retry.status {
+        Some(status) => format!("the model's service answered {status}"),
+        None => "no answer from the model's service".to_owned(),
+    };
+    let (attempt, most) = (retry.attempt, retry.max_attempts);
+    let seconds = retry.delay_ms / 1_000.0;
+    let text = format!("  … {why}; try {attempt} of {most} in {seconds:.1} s");
+    text.yellow().to_string()
+}
+
+pub(super) fn limit(limit: &Limit) -> String {
+    let word = match limit.reached {
+        true => "reached",
+        false => "near",
+    };
+    let text = format!("! limit {word}: {}", clean(&limit.text));
+    text.yellow().to_string()
+}
+
+/// Denials are in the conversation already.
+pub(super) fn warning(warning: &Warning) -> Option<String> {
+    match warning.kind.as_str() {
+        "permission_denied" => None,
+        _ => Some(
+            format!("! {}", first_line(&clean(&warning.text)))
+                .yellow()
+                .to_string(),
+        ),
     }
 }
 
-fn said(text: &str) -> Option<String> {
-    let text = first_line(&clean(text));
-    (!text.is_empty()).then(|| format!("  {text}").dimmed().to_string())
+pub(super) fn changed(changed: &SessionChanged) -> Option<String> {
+    let text = match changed {
+        SessionChanged::Model { to, .. } => format!("the model is now {to}"),
+        SessionChanged::Mode { to } => format!("the permission mode is now {to}"),
+        SessionChanged::Compacted { .. } => "earlier messages were summed up".to_owned(),
+        SessionChanged::Reset { .. } => "the conversation was cleared".to_owned(),
+        _ => return None,
+    };
+    Some(format!("  … {}", clean(&text)).dimmed().to_string())
+}
+
+/// Only what goes on in the background; the rest is seen by its call.
+pub(super) fn task(task: &Task) -> Option<String> {
+    if !task.in_background {
+        return None;
+    }
+    let word = match task.end {
+        None => "goes on in the background",
+        Some(TaskEnd::Completed) => "is done",
+        Some(TaskEnd::Failed) => "failed",
+        Some(_) => "was stopped",
+    };
+    let about = task.description.as_deref().unwrap_or(&task.id);
+    Some(
+        format!("  … {} {word}", first_line(&clean(about)))
+            .dimmed()
+            .to_string(),
+    )
 }

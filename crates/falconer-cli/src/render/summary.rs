@@ -1,49 +1,81 @@
-//! The last lines: how it ended, how long it took, what it cost.
+//! The last lines: how it ended, how long it took, what it cost, how to go on.
 
-use falconer::protocol::Number;
-use falconer::protocol::message::ResultMessage;
-use falconer::protocol::usage::Usage;
+use falconer_event::{Outcome, RunCompleted, Tokens, TurnCompleted};
 use owo_colors::OwoColorize;
 
 use super::plain::clean;
 
-pub(super) fn lines(result: &ResultMessage) -> Vec<String> {
-    let mut lines = Vec::new();
-    if result.is_error {
-        let text = clean(&result.text());
-        lines.push(format!("✗ {text}").red().to_string());
+/// What the turns of a run took.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Totals {
+    pub(super) milliseconds: f64,
+    pub(super) model_turns: u64,
+}
+
+impl Totals {
+    pub(super) fn add(&mut self, turn: &TurnCompleted) {
+        self.milliseconds += turn.duration_ms;
+        self.model_turns += turn.model_turns;
     }
-    let mark = match result.is_error {
-        true => "failed".red().to_string(),
-        false => "done".green().to_string(),
+}
+
+/// Whether the session can be gone on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resumable {
+    Yes,
+    /// It is not kept.
+    No,
+}
+
+pub(super) fn lines(run: &RunCompleted, totals: Totals, resumable: Resumable) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let (Some(failure), Outcome::Failed) = (&run.failure, run.outcome) {
+        lines.push(format!("✗ {}", clean(&failure.text)).red().to_string());
+        for line in run.stderr.iter().rev().take(3).rev() {
+            lines.push(format!("  {}", clean(line)).dimmed().to_string());
+        }
+    }
+    let mark = match run.outcome {
+        Outcome::Ok => "done".green().to_string(),
+        Outcome::Cancelled => "stopped".yellow().to_string(),
+        _ => "failed".red().to_string(),
     };
-    lines.push(format!("{mark} {}", facts(result).dimmed()));
+    let mut facts = vec![
+        format!("in {:.1} s", totals.milliseconds / 1_000.0),
+        format!("{} turns", totals.model_turns),
+        tokens(run.tokens),
+        format!("${:.4}", run.cost_usd),
+    ];
+    if let Some(failure) = &run.failure {
+        facts.push(clean(&failure.class));
+    }
+    lines.push(format!("{mark} {}", facts.join(" · ").dimmed()));
+    if let (Resumable::Yes, Some(session)) = (resumable, &run.native_session) {
+        lines.push(go_on(session));
+    }
     lines
 }
 
-fn facts(result: &ResultMessage) -> String {
-    let mut facts = Vec::new();
-    if let Some(duration) = &result.duration_ms {
-        facts.push(format!("in {:.1} s", duration.as_f64() / 1_000.0));
-    }
-    if let Some(turns) = result.num_turns {
-        facts.push(format!("{turns} turns"));
-    }
-    if let Some(usage) = &result.usage {
-        facts.push(tokens(usage));
-    }
-    let cost = result.total_cost_usd.as_ref().map_or(0.0, Number::as_f64);
-    facts.push(format!("${cost:.4}"));
-    facts.join(" · ")
+/// One line after a turn of a conversation.
+pub(super) fn turn(turn: &TurnCompleted) -> String {
+    let facts = [
+        format!("{:.1} s", turn.duration_ms / 1_000.0),
+        tokens(turn.tokens),
+        format!("${:.4} so far", turn.total_cost_usd),
+    ];
+    facts.join(" · ").dimmed().to_string()
 }
 
-fn tokens(usage: &Usage) -> String {
-    let read = [
-        usage.input_tokens,
-        usage.cache_read_input_tokens,
-        usage.cache_creation_input_tokens,
-    ];
-    let read: u64 = read.into_iter().flatten().sum();
-    let written = usage.output_tokens.unwrap_or(0);
-    format!("{read} tokens in, {written} out")
+fn go_on(session: &str) -> String {
+    let ours = format!("`falconer run --resume {}`", clean(session));
+    let text = format!(
+        "go on with {ours}, or {}",
+        falconer_session::resume_line(session)
+    );
+    text.dimmed().to_string()
+}
+
+fn tokens(tokens: Tokens) -> String {
+    let read = tokens.input + tokens.cache_read + tokens.cache_write;
+    format!("{read} tokens in, {} out", tokens.output)
 }

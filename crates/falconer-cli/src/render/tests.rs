@@ -1,64 +1,121 @@
 //! Whole sessions, as they look without colour.
 
-use falconer::RawMessage;
+use falconer_event::{Body, Event};
 use serde_json::{Value, json};
 
 use super::*;
 
-fn shown(messages: &[Value]) -> String {
+fn event(kind: &str, data: &Value) -> Event {
+    let event = json!({ "seq": 1, "time": "2026-01-01T00:00:00Z", "session": "s", "run": "r",
+        "source": "agent", "type": kind, "data": data });
+    serde_json::from_value(event).unwrap()
+}
+
+fn shown(events: &[Event]) -> String {
     let mut screen = Screen::new(anstream::StripStream::new(Vec::new()), "/project");
-    for message in messages {
-        let raw = RawMessage::new(message.to_string().into()).unwrap();
-        screen.message(&raw.decode().unwrap()).unwrap();
+    for event in events {
+        screen.event(event).unwrap();
     }
     screen.gap().unwrap();
     String::from_utf8(screen.out.into_inner()).unwrap()
 }
 
-fn delta(text: &str) -> Value {
-    json!({ "type": "stream_event", "event": { "type": "content_block_delta", "index": 0,
-        "delta": { "type": "text_delta", "text": text } } })
+fn message(kind: &str, text: &str) -> Event {
+    event(
+        kind,
+        &json!({ "id": "m", "content": { "type": "message", "text": text } }),
+    )
 }
 
-fn assistant(block: &Value) -> Value {
-    json!({ "type": "assistant", "message": { "role": "assistant", "content": [block] } })
+fn delta(text: &str) -> Event {
+    event(
+        "item.delta",
+        &json!({ "id": "m", "offset": 0, "text": text }),
+    )
 }
 
-fn call(name: &str, input: &Value) -> Value {
-    assistant(&json!({ "type": "tool_use", "id": name, "name": name, "input": input }))
+fn action(kind: &str, tool: &str, input: &Value, status: &str, result: &str) -> Event {
+    let preview = Preview::of(result);
+    event(
+        kind,
+        &json!({ "id": tool, "content": { "type": "action", "kind": "tool", "title": "t",
+        "tool": tool, "input": input, "status": status, "result": preview } }),
+    )
 }
 
-fn result(name: &str, text: &str, is_error: bool) -> Value {
-    json!({ "type": "user", "message": { "role": "user", "content": [
-        { "type": "tool_result", "tool_use_id": name, "content": text, "is_error": is_error } ] } })
+fn call(tool: &str, input: &Value, status: &str, result: &str) -> [Event; 2] {
+    [
+        action("item.started", tool, input, "running", ""),
+        action("item.completed", tool, input, status, result),
+    ]
 }
 
 #[test]
 fn a_session_reads_well_without_colour() {
-    let text = shown(&[
-        json!({ "type": "system", "subtype": "init" }),
+    let mut events = vec![
+        event(
+            "run.started",
+            &json!({ "engine": "native", "native_session": "s", "model": "m",
+            "cwd": "/project", "auth": "variable X", "billing": "api" }),
+        ),
+        event("turn.started", &json!({})),
+        message("item.started", ""),
         delta("Let me **lo"),
         delta("ok**."),
-        assistant(&json!({ "type": "text", "text": "Let me **look**." })),
-        call("Read", &json!({ "file_path": "/project/src/a.sh" })),
-        result("Read", "1\tone\n2\ttwo\n", false),
+        message("item.completed", "Let me **look**."),
+    ];
+    let calls = [
+        call(
+            "Read",
+            &json!({ "file_path": "/project/src/a.sh" }),
+            "ok",
+            "1\tone\n2\ttwo\n",
+        ),
         call(
             "Edit",
             &json!({ "file_path": "/etc/b", "old_string": "a\nb", "new_string": "a\nc" }),
+            "ok",
+            "updated",
         ),
-        result("Edit", "updated", false),
-        call("Bash", &json!({ "command": "sh test.sh\necho" })),
-        result("Bash", "1\n2\n3\n4\n5\n6\n7\n8\n", false),
-        call("Grep", &json!({ "pattern": "x" })),
-        result("Grep", "no such directory\nmore", true),
-        call("mcp__sky__weather", &json!({ "city": "Vienna" })),
-        result("mcp__sky__weather", "sunny", false),
-        assistant(&json!({ "type": "text", "text": "All `good`." })),
-        json!({ "type": "result", "subtype": "success", "is_error": false, "num_turns": 6,
-            "duration_ms": 2345, "total_cost_usd": 0.01239, "result": "All `good`.",
-            "usage": { "input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 7 } }),
-    ]);
-    let expected = "\
+        call(
+            "Bash",
+            &json!({ "command": "sh test.sh\necho" }),
+            "ok",
+            "1\n2\n3\n4\n5\n6\n7\n8\n",
+        ),
+        call(
+            "Grep",
+            &json!({ "pattern": "x" }),
+            "failed",
+            "no such directory\nmore",
+        ),
+        call(
+            "mcp__sky__weather",
+            &json!({ "city": "Vienna" }),
+            "ok",
+            "sunny",
+        ),
+    ];
+    events.extend(calls.into_iter().flatten());
+    events.push(message("item.completed", "All `good`."));
+    events.push(event(
+        "turn.completed",
+        &json!({ "ok": true, "text": "All good.",
+        "tokens": { "input": 10, "output": 7, "cache_read": 5, "cache_write": 0 },
+        "total_cost_usd": 0.01239, "model_turns": 6, "duration_ms": 2345.0,
+        "api_duration_ms": 1.0 }),
+    ));
+    events.push(event(
+        "run.completed",
+        &json!({ "outcome": "ok", "text": "All good.",
+        "native_session": "abc", "turns": 1, "cost_usd": 0.01239,
+        "tokens": { "input": 10, "output": 7, "cache_read": 5, "cache_write": 0 } }),
+    ));
+    let text = shown(&events);
+    assert_eq!(
+        text,
+        "native · m · variable X · billed: api
+
 Let me look.
 
 ▸ Read  src/a.sh
@@ -86,44 +143,48 @@ Let me look.
 All good.
 
 done in 2.3 s · 6 turns · 15 tokens in, 7 out · $0.0124
+go on with `falconer run --resume abc`, or `claude --resume abc`
 
-";
-    assert_eq!(text, expected);
-}
-
-#[test]
-fn what_a_tool_or_a_model_writes_cannot_control_the_terminal() {
-    let mut screen = Screen::new(Vec::new(), "/project");
-    let hostile = "\u{1b}]0;title\u{7}\u{1b}[2J";
-    for message in [
-        delta(hostile),
-        call("Bash", &json!({ "command": format!("ls {hostile}") })),
-        result("Bash", hostile, false),
-        result("Bash", hostile, true),
-        call(
-            "Write",
-            &json!({ "file_path": hostile, "content": hostile }),
-        ),
-    ] {
-        let raw = RawMessage::new(message.to_string().into()).unwrap();
-        screen.message(&raw.decode().unwrap()).unwrap();
-    }
-    let text = String::from_utf8(screen.out).unwrap();
-    assert!(
-        !text.contains("\u{1b}]") && !text.contains("\u{1b}[2J"),
-        "{text:?}"
+"
     );
-    assert!(!text.contains('\u{7}'));
 }
 
 #[test]
-fn failures_and_retries_say_why() {
-    let text = shown(&[
-        json!({ "type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10,
-            "retry_delay_ms": 1500, "error_status": 529 }),
-        json!({ "type": "result", "subtype": "success", "is_error": true, "result": "no key" }),
-    ]);
-    let expected = "  … the model's service answered 529; try 1 of 10 in 1.5 s\n\n\
-                    ✗ no key\nfailed $0.0000\n\n";
-    assert_eq!(text, expected);
+fn a_failed_run_says_why_and_shows_the_end_of_stderr() {
+    let text = shown(&[event(
+        "run.completed",
+        &json!({ "outcome": "failed", "text": "",
+        "failure": { "class": "engine_ended", "text": "the engine\u{1b}[2J ended" },
+        "stderr": ["one", "two"], "turns": 0, "cost_usd": 0.0,
+        "tokens": { "input": 0, "output": 0, "cache_read": 0, "cache_write": 0 } }),
+    )]);
+    assert!(
+        text.starts_with("✗ the engine[2J ended\n  one\n  two\nfailed in 0.0 s"),
+        "{text}"
+    );
+    assert!(text.contains("engine_ended"), "{text}");
+}
+
+#[test]
+fn a_call_that_was_shown_by_its_question_is_not_shown_again() {
+    let mut screen = Screen::new(anstream::StripStream::new(Vec::new()), "/project");
+    let input = json!({ "command": "ls" });
+    screen.ensure_call("Bash", "Bash", &input).unwrap();
+    let [started, _] = call("Bash", &input, "ok", "");
+    screen.event(&started).unwrap();
+    screen.ensure_call("Bash", "Bash", &input).unwrap();
+    let text = String::from_utf8(screen.out.into_inner()).unwrap();
+    assert_eq!(text, "▸ Bash  ls\n");
+}
+
+#[test]
+fn quiet_shows_questions_only() {
+    let out = anstream::StripStream::new(Vec::new());
+    let mut screen = Screen::new(out, "/project").detail(Detail::Questions);
+    screen.event(&message("item.completed", "words")).unwrap();
+    assert!(matches!(
+        message("item.completed", "words").body,
+        Body::ItemCompleted(_)
+    ));
+    assert_eq!(screen.out.into_inner(), b"");
 }

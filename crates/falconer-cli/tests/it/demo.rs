@@ -1,12 +1,7 @@
 //! `falconer demo` on a terminal and in a pipe.
 
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use crate::program::{Place, run};
-
-const SOON: Duration = Duration::from_secs(60);
+use crate::terminal::Terminal;
 
 fn is_clean(place: &Place) -> bool {
     let entries = std::fs::read_dir(place.path()).unwrap().flatten();
@@ -61,93 +56,16 @@ fn with_yes_it_does_not_ask_and_with_keep_it_keeps_the_project() {
     assert!(script.contains("+ 32"));
 }
 
-/// A program on a terminal of its own, by `script`.
-struct Terminal {
-    child: std::process::Child,
-    seen: String,
-    output: std::sync::mpsc::Receiver<Vec<u8>>,
-}
-
-impl Terminal {
-    fn start(place: &Place, variables: &[(&str, &str)]) -> Self {
-        let mut command: Command = place.command("script");
-        let program = format!("{} demo", env!("CARGO_BIN_EXE_falconer"));
-        let mut child = command
-            .args(["-qefc", &program, "/dev/null"])
-            .env("TERM", "xterm")
-            .envs(variables.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdout = child.stdout.take().unwrap();
-        let (sender, output) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(read @ 1..) = stdout.read(&mut chunk) {
-                if sender.send(chunk[..read].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
-        Self {
-            child,
-            seen: String::new(),
-            output,
-        }
-    }
-
-    /// Waits until the text has come after what was waited for before.
-    fn expect(&mut self, text: &str) {
-        let deadline = Instant::now() + SOON;
-        loop {
-            if let Some(at) = self.seen.find(text) {
-                self.seen.drain(..at + text.len());
-                return;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.output.recv_timeout(left) {
-                Ok(chunk) => self.seen += &String::from_utf8_lossy(&chunk),
-                Err(_) => panic!("{text:?} did not come; there was:\n{}", self.seen),
-            }
-        }
-    }
-
-    fn type_in(&mut self, text: &str) {
-        let stdin = self.child.stdin.as_mut().unwrap();
-        stdin.write_all(text.as_bytes()).unwrap();
-        stdin.flush().unwrap();
-    }
-
-    fn code(&mut self) -> Option<i32> {
-        let deadline = Instant::now() + SOON;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < deadline, "it did not end:\n{}", self.seen);
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn on_a_terminal_it_asks_and_does_what_is_answered() {
     let place = Place::new();
-    let mut terminal = Terminal::start(&place, &[]);
+    let mut terminal = Terminal::start(&place, "demo", &[]);
     terminal.expect("asked on this terminal");
-    terminal.expect("make this change? [y]es, [n]o, [a]ll edits in this session: ");
+    terminal.expect("make this change? [y]es, [n]o (reason), [a]lways, [e]dit, [s]top: ");
     terminal.type_in("what?\n");
     terminal.expect("make this change? ");
     terminal.type_in("y\n");
-    terminal.expect("run this? [y]es, [n]o, [a]lways in this session, [e]dit: ");
+    terminal.expect("run this? [y]es, [n]o (reason), [a]lways, [e]dit, [s]top: ");
     terminal.type_in("e\n");
     terminal.expect("command: ");
     terminal.type_in("sh test.sh && echo edited\n");
@@ -160,7 +78,7 @@ fn on_a_terminal_it_asks_and_does_what_is_answered() {
 #[test]
 fn a_no_changes_nothing_and_is_understood() {
     let place = Place::new();
-    let mut terminal = Terminal::start(&place, &[("NO_COLOR", "1")]);
+    let mut terminal = Terminal::start(&place, "demo", &[("NO_COLOR", "1")]);
     terminal.expect("make this change? ");
     terminal.type_in("n\n");
     terminal.expect("All right, fahrenheit.sh stays as it is.");
@@ -171,10 +89,67 @@ fn a_no_changes_nothing_and_is_understood() {
 #[test]
 fn colours_are_only_shown_where_they_are_wanted() {
     let place = Place::new();
-    let mut terminal = Terminal::start(&place, &[]);
+    let mut terminal = Terminal::start(&place, "demo", &[]);
     terminal.expect("\u{1b}[");
     terminal.expect("make this change? ");
     terminal.type_in("\u{3}");
+    terminal.expect("press Ctrl-C again");
+    terminal.type_in("\u{3}");
     assert_eq!(terminal.code(), Some(130), "Ctrl-C");
+    assert!(is_clean(&place));
+}
+
+#[test]
+fn served_it_shows_a_page_and_a_session_that_asks_and_leaves_nothing() {
+    use std::io::{BufRead, BufReader};
+    let place = Place::new();
+    let mut child = crate::program::start(place.falconer().args(["demo", "--serve"]));
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut link = String::new();
+    stdout.read_line(&mut link).unwrap();
+    let (url, code) = link.trim().split_once("/#code=").expect(&link);
+    let address = url.trim_start_matches("http://").to_owned();
+    let ask = |request: String| {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let body = serde_json::json!({ "code": code }).to_string();
+    let login = ask(format!(
+        "POST /v1/login HTTP/1.1\r\nhost: {address}\r\norigin: {url}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    ));
+    let cookie = login
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase()
+                .starts_with("set-cookie: ")
+                .then(|| line[12..].to_owned())
+        })
+        .expect(&login);
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let waiting = ask(format!(
+            "GET /v1/requests?state=pending HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\n\
+             connection: close\r\n\r\n"
+        ));
+        if waiting.contains("fahrenheit.sh") {
+            break;
+        }
+        assert!(std::time::Instant::now() < deadline, "{waiting}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let pid = child.id().to_string();
+    std::process::Command::new("kill")
+        .args(["-s", "INT", &pid])
+        .status()
+        .unwrap();
+    let ran = crate::program::finish(child);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(is_clean(&place));
 }

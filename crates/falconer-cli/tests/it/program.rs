@@ -1,8 +1,9 @@
 //! Starting the executables with nothing of the machine around them.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -84,24 +85,37 @@ pub(crate) fn start(command: &mut Command) -> Child {
         .unwrap()
 }
 
-/// Waits for the end of a program, whose output is small.
+/// Waits for the end of a program, however much it writes.
 pub(crate) fn finish(mut child: Child) -> Ran {
+    let stdout = child.stdout.take().map(read);
+    let stderr = child.stderr.take().map(read);
+    // A pipe that somebody else reads, or nobody, has nothing to say here.
+    let words =
+        |pipe: Option<JoinHandle<String>>| pipe.map_or(String::new(), |pipe| pipe.join().unwrap());
     let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
         if begun.elapsed() > SOON {
             child.kill().unwrap();
-            panic!("it did not end: {:?}", child.wait_with_output());
+            child.wait().unwrap();
+            panic!("it did not end: {} {}", words(stdout), words(stderr));
         }
         std::thread::sleep(Duration::from_millis(5));
-    }
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = child.wait_with_output().unwrap();
+    };
     Ran {
         code: status.code(),
-        stdout: String::from_utf8(stdout).unwrap(),
-        stderr: String::from_utf8(stderr).unwrap(),
+        stdout: words(stdout),
+        stderr: words(stderr),
     }
+}
+
+/// Reads beside the program, which would wait for a full pipe.
+fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        pipe.read_to_string(&mut text).unwrap();
+        text
+    })
 }

@@ -6,12 +6,33 @@ use crate::program::{Place, run};
 fn without_arguments_the_next_step_is_told() {
     let ran = run(&mut Place::new().falconer(), "");
     assert_eq!(ran.code, Some(0));
-    assert!(ran.stdout.contains("falconer demo"), "{}", ran.stdout);
+    for text in ["falconer demo", "falconer init", "No key"] {
+        assert!(ran.stdout.contains(text), "{}", ran.stdout);
+    }
+    let key = ("ANTHROPIC_API_KEY", "sk-ant-none");
+    let ran = run(Place::new().falconer().envs([key]), "");
+    let ready = "the engine `native` with variable ANTHROPIC_API_KEY";
+    assert!(ran.stdout.contains(ready), "{}", ran.stdout);
 }
 
 #[test]
 fn help_has_examples_and_exit_codes() {
-    for args in [&["--help"][..], &["run", "--help"], &["demo", "--help"]] {
+    let commands = [
+        "run",
+        "chat",
+        "demo",
+        "sessions",
+        "init",
+        "doctor",
+        "config",
+        "explain",
+        "record",
+        "replay",
+        "completions",
+        "man",
+    ];
+    for command in commands.map(Some).into_iter().chain([None]) {
+        let args: Vec<_> = command.into_iter().chain(["--help"]).collect();
         let ran = run(Place::new().falconer().args(args), "");
         assert_eq!(ran.code, Some(0));
         assert!(ran.stdout.contains("Examples:"), "{}", ran.stdout);
@@ -31,6 +52,14 @@ fn wrong_usage_is_code_2_and_a_missing_setup_code_3() {
             "acceptEdits",
         ),
         (&["run"], 2, "no prompt was given"),
+        (&["run", "x", "--deadline", "1d"], 2, "use s, m or h"),
+        (&["run", "x", "--fork"], 2, "--continue"),
+        (&["run", "x", "--json", "--quiet"], 2, "--quiet"),
+        (&["run", "x", "--file", "y"], 2, "--file"),
+        (&["run", "--file", "missing.md"], 3, "missing.md"),
+        (&["run", "x", "--attach", "missing.png"], 3, "missing.png"),
+        (&["run", "x", "--continue"], 6, "there is no session"),
+        (&["config", "get", "run.modle"], 2, "`run.model`"),
         (
             &[
                 "run",
@@ -50,42 +79,12 @@ fn wrong_usage_is_code_2_and_a_missing_setup_code_3() {
         ),
     ];
     for (args, code, text) in table {
-        let ran = run(Place::new().falconer().args(*args), "");
+        let key = ("ANTHROPIC_API_KEY", "sk-ant-none");
+        let ran = run(Place::new().falconer().envs([key]).args(*args), "");
         assert_eq!(ran.code, Some(*code), "{args:?}: {}", ran.stderr);
+        if !ran.stderr.contains("For more information") {
+            assert!(ran.stderr.contains("\nhint: "), "{args:?}: {}", ran.stderr);
+        }
         assert!(ran.stderr.contains(text), "{args:?}: {}", ran.stderr);
     }
-}
-
-#[test]
-fn run_works_on_a_scripted_model_and_denies_what_nobody_can_allow() {
-    let place = Place::new();
-    let scenario = r#"{ "rules": [
-        { "reply": { "message": { "content": [
-            { "type": "tool_use", "name": "Bash", "input": { "command": "touch made" } } ] } } },
-        { "reply": { "text": "**no** file" } } ] }"#;
-    let file = place.path().join("scenario.json");
-    std::fs::write(&file, scenario).unwrap();
-    let ran = run(
-        place
-            .falconer()
-            .args(["run", "--engine", "script", "--scenario"])
-            .arg(file),
-        "make a file",
-    );
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("▸ Bash  touch made"), "{}", ran.stdout);
-    assert!(
-        ran.stdout.contains("no (there is no terminal to ask on)"),
-        "{}",
-        ran.stdout
-    );
-    assert!(ran.stdout.contains("\nno file\n"), "{}", ran.stdout);
-    assert!(!place.path().join("work/made").exists());
-}
-
-#[test]
-fn run_without_a_key_says_what_to_do() {
-    let ran = run(Place::new().falconer().args(["run", "hi"]), "");
-    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("ANTHROPIC_API_KEY"), "{}", ran.stdout);
 }

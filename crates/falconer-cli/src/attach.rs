@@ -1,0 +1,263 @@
+//! `falconer attach`: a session of a server, in the terminal.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use clap::Args;
+use falconer_event::{Body, Event};
+use owo_colors::OwoColorize;
+use serde_json::{Value, json};
+
+use crate::approve::{escaped, send};
+use crate::ask::Open;
+use crate::chat::{Input, TerminalMode, Typed, coloured};
+use crate::drive;
+use crate::exit::{Done, Exit, Fault};
+use crate::remote::{Frame, Frames, Remote, Server};
+use crate::render::{Detail, Prompts, Screen};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  falconer attach 018f6c1e-…            shows a session of the server and goes on
+  falconer attach 018f6c1e-… --new      only what happens from now on
+  falconer attach 018f6c1e-… < /dev/null   shows what there is, then ends
+
+What is typed is sent; questions are answered in the same line, as in `chat`.
+/interrupt stops the turn, Ctrl-D leaves: the session goes on without you.")]
+pub(crate) struct Attach {
+    /// The session
+    session: String,
+    /// Only what happens from now on
+    #[arg(long)]
+    new: bool,
+    #[command(flatten)]
+    server: Server,
+}
+
+/// How often a lost connection is made again before it is given up.
+const TRIES: u32 = 30;
+
+pub(crate) async fn attach(arguments: Attach) -> Done {
+    let remote = Remote::connect(&arguments.server)?;
+    let path = format!("/v1/sessions/{}", escaped(&arguments.session));
+    let record = remote.get(&path).await?;
+    let cwd = record["cwd"].as_str().unwrap_or_default().to_owned();
+    let after = match arguments.new {
+        true => record["head"].as_u64().unwrap_or(0),
+        false => 0,
+    };
+    let is_person = drive::is_person_here();
+    let before = TerminalMode::save();
+    let (input, out): (Input, Box<dyn Write>) = match is_person {
+        true => {
+            let words = Arc::new(Mutex::new(vec![
+                "/interrupt".to_owned(),
+                "/quit".to_owned(),
+            ]));
+            let (input, above) = Input::of_terminal(None, words).map_err(|error| {
+                let text = format!("failed to use the terminal: {error}");
+                Fault::setup(text, "use `falconer approve`, which needs less of it")
+            })?;
+            (input, coloured(above))
+        }
+        false => (Input::of_pipe(), Box::new(anstream::stdout())),
+    };
+    let mut attached = Attached {
+        remote: &remote,
+        path,
+        screen: Screen::new(out, cwd)
+            .detail(Detail::Conversation)
+            .prompts(Prompts::Shown),
+        open: VecDeque::new(),
+        seen: after,
+        head: after,
+        is_person,
+    };
+    let done = attached.run(&arguments.session, input).await;
+    before.restore();
+    done
+}
+
+struct Attached<'a> {
+    remote: &'a Remote,
+    path: String,
+    screen: Screen<Box<dyn Write>>,
+    /// What is asked, with the request as the server tells it.
+    open: VecDeque<(Open, Value)>,
+    /// The number of the last event that was shown.
+    seen: u64,
+    /// The number of the last event there was when we came.
+    head: u64,
+    is_person: bool,
+}
+
+impl Attached<'_> {
+    async fn run(&mut self, session: &str, mut input: Input) -> Done {
+        let session = escaped(session);
+        let mut frames = self.remote.stream(&session, self.seen).await?;
+        input.want();
+        loop {
+            tokio::select! {
+                biased;
+                frame = frames.next() => match frame {
+                    Some(frame) => self.frame(&frame)?,
+                    None => frames = self.again(&session).await?,
+                },
+                typed = input.next() => {
+                    if self.typed(typed).await? {
+                        return Ok(Exit::Success);
+                    }
+                    input.want();
+                }
+            }
+            // Without a person there is nothing to wait for once all is shown.
+            if !self.is_person && self.seen >= self.head && self.head > 0 {
+                return Ok(Exit::Success);
+            }
+        }
+    }
+
+    /// Connects again where it broke off.
+    async fn again(&mut self, session: &str) -> Result<Frames, Fault> {
+        self.screen
+            .line("! the connection is lost; connecting again".yellow())?;
+        for _ in 1..TRIES {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            match self.remote.stream(session, self.seen).await {
+                Ok(frames) => return Ok(frames),
+                Err(fault) if fault.exit == Exit::Setup => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        self.remote.stream(session, self.seen).await
+    }
+
+    fn frame(&mut self, frame: &Frame) -> Result<(), Fault> {
+        let data: Value = serde_json::from_str(&frame.data).unwrap_or_default();
+        match frame.kind.as_str() {
+            "hello" => {
+                self.head = data["head"].as_u64().unwrap_or(0);
+                let pending = data["pending"].as_array().cloned().unwrap_or_default();
+                self.open = pending
+                    .into_iter()
+                    .filter_map(|request| Some((crate::remote::open_of(&request)?, request)))
+                    .collect();
+                self.ask_if_current()?;
+            }
+            "event" | "delta" => {
+                // An event of tomorrow is passed over, and counted.
+                if let Ok(event) = serde_json::from_value::<Event>(data.clone()) {
+                    self.event(&event, &data)?;
+                }
+                self.seen = self.seen.max(data["seq"].as_u64().unwrap_or(0));
+                if self.seen == self.head {
+                    self.ask_if_current()?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, data: &Value) -> Result<(), Fault> {
+        self.screen.event(event)?;
+        match &event.body {
+            Body::PermissionRequested(asked) => {
+                self.screen
+                    .ensure_call(&asked.tool_use_id, &asked.tool, &asked.input)?;
+                let open = Open::permission(asked);
+                self.add(open, data["data"].clone(), event.seq)?;
+            }
+            Body::QuestionRequested(asked) => {
+                self.add(Open::question(asked), data["data"].clone(), event.seq)?;
+            }
+            Body::PermissionResolved(resolved) => self.remove(&resolved.id)?,
+            Body::QuestionResolved(resolved) => self.remove(&resolved.id)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What was asked before we came is known from the beginning.
+    fn add(&mut self, open: Open, request: Value, number: u64) -> Result<(), Fault> {
+        let is_known = self.open.iter().any(|(known, _)| known.id == open.id);
+        if is_known || number <= self.head {
+            return Ok(());
+        }
+        self.open.push_back((open, request));
+        match self.open.len() {
+            1 => self.ask_if_current(),
+            _ => Ok(()),
+        }
+    }
+
+    fn remove(&mut self, id: &str) -> Result<(), Fault> {
+        let was_first = self.open.front().is_some_and(|(open, _)| open.id == id);
+        self.open.retain(|(open, _)| open.id != id);
+        match was_first {
+            true => self.ask_if_current(),
+            false => Ok(()),
+        }
+    }
+
+    fn ask_if_current(&mut self) -> Result<(), Fault> {
+        if let (true, true, Some((open, _))) =
+            (self.is_person, self.seen >= self.head, self.open.front())
+        {
+            open.begin(&mut self.screen)?;
+            self.screen.finish_prompt("")?;
+        }
+        Ok(())
+    }
+
+    /// Whether it is time to leave.
+    async fn typed(&mut self, typed: Typed) -> Result<bool, Fault> {
+        let line = match typed {
+            Typed::Line(line) => line.trim().to_owned(),
+            Typed::Interrupt => return Ok(true),
+            Typed::End => return Ok(self.is_person),
+        };
+        let told = match line.as_str() {
+            "" => Ok(()),
+            "/quit" | "/exit" => return Ok(true),
+            "/interrupt" | "/stop" => {
+                let path = format!("{}/interrupt", self.path);
+                self.remote.post(&path, &json!({})).await.map(drop)
+            }
+            line if self
+                .open
+                .front()
+                .is_some_and(|(open, _)| open.understands(line)) =>
+            {
+                self.answer(line).await
+            }
+            line => {
+                let id = uuid::Uuid::new_v4().to_string();
+                let body = json!({"client_msg_id": id, "text": line});
+                let path = format!("{}/messages", self.path);
+                self.remote.post(&path, &body).await.map(drop)
+            }
+        };
+        if let Err(fault) = told {
+            self.screen.line(format!("! {}", fault.text).yellow())?;
+        }
+        Ok(false)
+    }
+
+    async fn answer(&mut self, line: &str) -> Result<(), Fault> {
+        let Some((open, _)) = self.open.front_mut() else {
+            return Ok(());
+        };
+        let Some(verdict) = open.take(Some(line), &mut self.screen)? else {
+            self.screen.finish_prompt("")?;
+            return Ok(());
+        };
+        match self.open.pop_front() {
+            Some((open, request)) => send(self.remote, &request, &open, &verdict).await,
+            None => Ok(()),
+        }
+    }
+}

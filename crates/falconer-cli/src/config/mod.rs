@@ -1,0 +1,79 @@
+//! The configuration: one file of the user, variables over it, and projects that narrow it.
+
+mod command;
+mod file;
+mod keys;
+mod layers;
+mod reference;
+mod schema;
+
+use std::path::Path;
+
+use crate::exit::{Fault, say};
+
+pub(crate) use command::{Config as ConfigCommand, config as config_command};
+pub(crate) use file::{path, write};
+pub(crate) use keys::nearest;
+pub(crate) use layers::{ConfigError, Effective, Layers};
+pub(crate) use schema::{Color, Config, EngineName, Isolation, Mode};
+
+impl From<ConfigError> for Fault {
+    fn from(error: ConfigError) -> Self {
+        let hint = match &error {
+            ConfigError::UnknownKey { .. } => "`falconer config list` shows all keys",
+            ConfigError::NotForProjects { .. } => {
+                "move it to your own file, whose place `falconer config path` tells"
+            }
+            ConfigError::Unreadable { .. } | ConfigError::WrongValue { .. } => {
+                "`falconer config edit` opens the file; the reference is docs/configuration.md"
+            }
+        };
+        Self::usage(error, hint)
+    }
+}
+
+/// The configuration in force in a directory. Old files are brought up to date.
+pub(crate) fn load(directory: &Path) -> Result<Effective, Fault> {
+    let effective = look(directory)?;
+    for refused in &effective.refused {
+        say("warning:", refused);
+    }
+    effective.config.display.color.apply();
+    Ok(effective)
+}
+
+/// The same without a word.
+pub(crate) fn look(directory: &Path) -> Result<Effective, Fault> {
+    let user = file::path()?;
+    if let Some(said) = file::bring_up_to_date(&user)? {
+        say("note:", said);
+    }
+    let user_text = file::text(&user)?;
+    let project = file::project_path(directory);
+    let project_text = match &project {
+        Some(path) => file::text(path)?,
+        None => None,
+    };
+    let variables = std::env::vars_os();
+    let variables = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let layers = Layers {
+        user: user_text.as_deref().map(|text| (user.as_path(), text)),
+        project: project.as_deref().zip(project_text.as_deref()),
+        variables: variables.collect(),
+    };
+    Ok(layers.resolve()?)
+}
+
+impl Color {
+    fn apply(self) {
+        match self {
+            Self::Auto => {}
+            Self::Always => anstream::ColorChoice::Always.write_global(),
+            Self::Never => anstream::ColorChoice::Never.write_global(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! What can be configured. The texts are those of the published schema and of the reference.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+/// The format of the file this version writes.
+pub(crate) const VERSION: u32 = 1;
+
+/// The configuration of `falconer`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The format of this file. Older files are rewritten, with a backup beside them.
+    pub(crate) version: u32,
+    /// What runs are started with, unless a flag says otherwise.
+    pub(crate) run: RunConfig,
+    /// The official Claude Code CLI.
+    pub(crate) claude: ClaudeConfig,
+    /// What is shown on a terminal.
+    pub(crate) display: DisplayConfig,
+    /// The server that `attach` and `approve` talk to.
+    pub(crate) server: ServerConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            run: RunConfig::default(),
+            claude: ClaudeConfig::default(),
+            display: DisplayConfig::default(),
+            server: ServerConfig::default(),
+        }
+    }
+}
+
+/// What runs are started with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RunConfig {
+    /// Which engine runs the agent. `auto` takes `claude` if it is installed and can authenticate,
+    /// else `native` if there are credentials.
+    pub(crate) engine: EngineName,
+    /// The model: a name such as `sonnet`, or an id. The engine's default if not set.
+    pub(crate) model: Option<String>,
+    /// What happens to calls that no rule decides.
+    pub(crate) permission_mode: Mode,
+    /// Rules for what may be done unasked, such as `Read` or `Bash(git log:*)`.
+    pub(crate) allow: Vec<String>,
+    /// Rules for what must not be done.
+    pub(crate) deny: Vec<String>,
+    /// A policy file: what is allowed, asked and denied for every engine; see the page on limits.
+    pub(crate) policy: Option<String>,
+    /// Whether a run sees the machine as it is, or only what it is given.
+    pub(crate) isolation: Isolation,
+    /// Stop after so many rounds of tools.
+    pub(crate) max_turns: Option<u64>,
+    /// Stop when it has cost so much, in US dollars.
+    pub(crate) max_usd: Option<f64>,
+    /// Stop when so many tokens were used.
+    pub(crate) max_tokens: Option<u64>,
+    /// Stop after so many seconds.
+    pub(crate) deadline_seconds: Option<u64>,
+    /// Stop when the engine has said nothing for so many seconds while it was at work.
+    pub(crate) silence_seconds: Option<u64>,
+}
+
+/// The official Claude Code CLI.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ClaudeConfig {
+    /// The executable, if it is not to be searched for.
+    pub(crate) path: Option<String>,
+}
+
+/// What is shown on a terminal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DisplayConfig {
+    /// Whether text has colours. `auto` means: on a terminal, unless `NO_COLOR` is set.
+    pub(crate) color: Color,
+    /// Whether the last line moves while the agent works.
+    pub(crate) motion: bool,
+}
+
+impl Default for DisplayConfig {
+    fn default() -> Self {
+        Self {
+            color: Color::default(),
+            motion: true,
+        }
+    }
+}
+
+/// The server that `attach` and `approve` talk to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ServerConfig {
+    /// Its address. `http://127.0.0.1:4780` if not set.
+    pub(crate) url: Option<String>,
+    /// The file that holds the token for it, never the token itself. If not set, the one in which
+    /// a server on this machine keeps its token.
+    pub(crate) token_file: Option<String>,
+}
+
+/// The engines there are.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum EngineName {
+    /// `claude` if it is installed and can authenticate, else `native`
+    #[default]
+    Auto,
+    /// The official Claude Code CLI, which must be installed
+    Claude,
+    /// Falconer's own, in this process
+    Native,
+    /// Falconer's own, on a scripted model
+    Script,
+}
+
+/// Permission modes, from the narrowest to the widest.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "camelCase")]
+#[value(rename_all = "camelCase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum Mode {
+    /// The agent reads and plans, and changes nothing
+    Plan,
+    /// What would be asked is denied
+    DontAsk,
+    /// What no rule decides is asked
+    #[default]
+    Default,
+    /// Edits of files are not asked
+    AcceptEdits,
+    /// The engine judges by itself what needs asking
+    Auto,
+    /// Nothing is asked; needs a second switch
+    BypassPermissions,
+}
+
+/// How much of the machine a run sees.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum Isolation {
+    /// The machine as it is
+    #[default]
+    None,
+    /// A fresh home, chosen credentials, a sandbox around commands with its network closed
+    Sandbox,
+}
+
+/// Whether text has colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Mode {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::DontAsk => "dontAsk",
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Auto => "auto",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
+/// One list of words instead of a branch for each.
+fn plain_enum(schema: &mut Schema) {
+    let Some(branches) = schema.get("oneOf").and_then(|branches| branches.as_array()) else {
+        return;
+    };
+    let words: Vec<serde_json::Value> = branches
+        .iter()
+        .flat_map(|branch| match branch.get("const") {
+            Some(word) => vec![word.clone()],
+            None => branch
+                .get("enum")
+                .and_then(|all| all.as_array())
+                .cloned()
+                .unwrap_or_default(),
+        })
+        .collect();
+    schema.remove("oneOf");
+    schema.insert("type".to_owned(), "string".into());
+    schema.insert("enum".to_owned(), words.into());
+}
+
+/// The published schema.
+pub(crate) fn json_schema() -> serde_json::Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<Config>();
+    schema.to_value()
+}

@@ -1,0 +1,48 @@
+//! The official CLI: where it is, and which version.
+
+use std::path::PathBuf;
+
+use falconer::{Error, OLDEST_CLI_VERSION, Options, TESTED_CLI_VERSION, find_cli};
+use falconer_native::choose::Environment;
+
+use super::check::Check;
+use crate::config::Config;
+
+const NAME: &str = "claude";
+
+pub(super) async fn check(config: &Config) -> Check {
+    let environment = Environment::of_this_process();
+    let named = config.claude.path.as_deref().map(PathBuf::from);
+    let path = match find_cli(named.as_deref(), environment.variables()) {
+        Ok(path) => path,
+        Err(Error::CliNotFound { .. }) => {
+            return Check::warning(
+                NAME,
+                "Claude Code is not installed; the native engine needs none",
+                "to use it, `npm install -g @anthropic-ai/claude-code`, or set claude.path",
+            );
+        }
+        // Somebody named a path that is of no use.
+        Err(error) => return Check::failed(NAME, &error, error.advice()),
+    };
+    match Options::new().executable(&path).cli_version().await {
+        Err(error) => Check::failed(NAME, &error, "reinstall it, or run `claude update`"),
+        Ok(version) if version < OLDEST_CLI_VERSION => Check::failed(
+            NAME,
+            format!(
+                "{} is {version}, older than {OLDEST_CLI_VERSION}",
+                path.display()
+            ),
+            "run `claude update`",
+        ),
+        Ok(version) if version > TESTED_CLI_VERSION => Check::warning(
+            NAME,
+            format!(
+                "{} is {version}, newer than what falconer is tested with",
+                path.display()
+            ),
+            format!("update falconer if something is odd; it is tested with {TESTED_CLI_VERSION}"),
+        ),
+        Ok(version) => Check::ok(NAME, format!("{version} at {}", path.display())),
+    }
+}

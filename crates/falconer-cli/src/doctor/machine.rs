@@ -1,0 +1,244 @@
+//! The machine: sandbox, directories, locks, the server's port, disk.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use falconer_session::SessionLocks;
+
+use super::check::Check;
+use crate::config::Config;
+use crate::places;
+use crate::remote::DEFAULT_URL;
+use crate::render::clean;
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// Whether commands can be put into a sandbox here: it is tried.
+pub(super) fn sandbox() -> Check {
+    if !cfg!(target_os = "linux") {
+        return Check::skipped("sandbox", "only looked at on Linux");
+    }
+    let fix = "for `--isolation sandbox`, install bubblewrap (`apt install bubblewrap`) and socat, \
+               and allow user namespaces";
+    let tried = Command::new("bwrap")
+        .args([
+            "--ro-bind",
+            "/",
+            "/",
+            "--unshare-net",
+            "--die-with-parent",
+            "true",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match tried {
+        Ok(child) => child,
+        Err(error) => {
+            return Check::warning("sandbox", format!("bwrap cannot be started: {error}"), fix);
+        }
+    };
+    match wait(&mut child, Duration::from_secs(10)) {
+        Some(true) => Check::ok("sandbox", "bwrap works, with its network closed".to_owned()),
+        Some(false) => {
+            let mut said = String::new();
+            if let Some(stderr) = &mut child.stderr {
+                let _ = stderr.take(500).read_to_string(&mut said);
+            }
+            let said = said.lines().next().unwrap_or("it said nothing").to_owned();
+            Check::warning("sandbox", format!("bwrap does not work: {said}"), fix)
+        }
+        None => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Check::warning("sandbox", "bwrap does not end", fix)
+        }
+    }
+}
+
+/// Whether it succeeded; `None` if it does not end.
+fn wait(child: &mut std::process::Child, within: Duration) -> Option<bool> {
+    let deadline = Instant::now() + within;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status.success()),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Whether what we keep can be written, and what the engines keep.
+pub(super) fn directories() -> Vec<Check> {
+    let fix = "make it a directory you can write to, or name another with";
+    let state = match places::state_directory() {
+        Ok(path) => writable("state", &path, &format!("{fix} FALCONER_STATE_DIR")),
+        Err(fault) => Check::failed("state", fault.text, fault.hint),
+    };
+    let sessions = match falconer::sessions::Sessions::from_env() {
+        Ok(sessions) => {
+            let path = sessions.projects_dir().to_owned();
+            writable("sessions", &path, &format!("{fix} CLAUDE_CONFIG_DIR"))
+        }
+        Err(error) => Check::failed("sessions", error, "set HOME or CLAUDE_CONFIG_DIR"),
+    };
+    vec![
+        state,
+        sessions,
+        writable(
+            "temporary files",
+            &std::env::temp_dir(),
+            &format!("{fix} TMPDIR"),
+        ),
+    ]
+}
+
+/// Writes a file there, or in the nearest directory above that exists.
+fn writable(name: &'static str, path: &Path, fix: &str) -> Check {
+    let exists = path.ancestors().find(|place| place.exists());
+    let place = exists.unwrap_or(path);
+    match tempfile::NamedTempFile::new_in(place) {
+        Ok(_) => Check::ok(name, format!("{} can be written to", path.display())),
+        Err(error) => Check::failed(
+            name,
+            format!("cannot write to {}: {error}", place.display()),
+            fix,
+        ),
+    }
+}
+
+pub(super) fn locks() -> Check {
+    let directory = match places::locks_directory() {
+        Ok(directory) => directory,
+        Err(fault) => return Check::failed("locks", fault.text, fault.hint),
+    };
+    let locks = SessionLocks::new(&directory);
+    let probe = format!("doctor-{}", std::process::id());
+    match locks.try_lock(&probe) {
+        Ok(lock) => {
+            drop(lock);
+            let held = held(&locks, &directory);
+            Check::ok(
+                "locks",
+                format!("they work; {} in use", counted(held.len())),
+            )
+            .details(&held)
+        }
+        Err(error) => Check::failed(
+            "locks",
+            error,
+            "make the directory writable, on a file system that has locks",
+        ),
+    }
+}
+
+/// The sessions somebody works on, and who. What a holder says about itself is only a note; the
+/// lock itself is tried.
+fn held(locks: &SessionLocks, directory: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let notes = files.take(1_000).filter_map(|file| {
+        let text = std::fs::read_to_string(file.path()).ok()?;
+        let note: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some((note["session"].as_str()?.to_owned(), note["pid"].as_u64()))
+    });
+    let held = notes.filter(|(session, _)| locks.try_lock(session).is_err());
+    let shown = held.map(|(session, pid)| match pid {
+        Some(pid) => format!("{} by process {pid}", clean(&session)),
+        None => clean(&session),
+    });
+    shown.take(20).collect()
+}
+
+fn counted(count: usize) -> String {
+    match count {
+        0 => "no session is".to_owned(),
+        1 => "1 session is".to_owned(),
+        many => format!("{many} sessions are"),
+    }
+}
+
+/// Whether our server answers, or could be started.
+pub(super) fn server(config: &Config) -> Check {
+    let url = config.server.url.as_deref().unwrap_or(DEFAULT_URL);
+    let Some(authority) = url
+        .strip_prefix("http://")
+        .map(|rest| rest.trim_end_matches('/'))
+    else {
+        return Check::skipped(
+            "server",
+            "its address is not plain http, so it is not looked at",
+        );
+    };
+    let address = authority
+        .to_socket_addrs()
+        .ok()
+        .and_then(|mut all| all.next());
+    let Some(address) = address else {
+        let fix = "set server.url to http://ADDRESS:PORT";
+        return Check::warning("server", format!("{url} is no address"), fix);
+    };
+    let second = Duration::from_secs(1);
+    match TcpStream::connect_timeout(&address, second) {
+        Ok(stream) if is_healthy(&stream, authority) => {
+            Check::ok("server", format!("one answers at {url}"))
+        }
+        Ok(_) => Check::warning(
+            "server",
+            format!("another program listens at {address}"),
+            "end it, or choose another port for `falconer serve`",
+        ),
+        Err(_) => match address
+            .ip()
+            .is_loopback()
+            .then(|| TcpListener::bind(address))
+        {
+            Some(Err(error)) => Check::warning(
+                "server",
+                format!("{address} cannot be listened on: {error}"),
+                "choose another port for `falconer serve`",
+            ),
+            _ => Check::ok("server", format!("none runs; {address} is free")),
+        },
+    }
+}
+
+fn is_healthy(mut stream: &TcpStream, authority: &str) -> bool {
+    let second = Some(Duration::from_secs(1));
+    let _ = (
+        stream.set_read_timeout(second),
+        stream.set_write_timeout(second),
+    );
+    let request = format!("GET /health HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
+    let mut answer = [0; 64];
+    let read = stream
+        .write_all(request.as_bytes())
+        .and_then(|()| stream.read(&mut answer));
+    read.is_ok_and(|read| answer[..read].starts_with(b"HTTP/1.1 200"))
+}
+
+pub(super) fn disk() -> Check {
+    let place = places::state_directory().unwrap_or_else(|_| std::env::temp_dir());
+    let exists = place.ancestors().find(|path| path.exists());
+    let place = exists.unwrap_or(Path::new("/")).to_owned();
+    let free = match rustix::fs::statvfs(&place) {
+        Ok(facts) => facts.f_bavail.saturating_mul(facts.f_frsize),
+        Err(error) => {
+            let fix = "see whether the disk is mounted";
+            return Check::warning(
+                "disk",
+                format!("cannot look at {}: {error}", place.display()),
+                fix,
+            );
+        }
+    };
+    let text = format!("{} MiB are free at {}", free / MEBIBYTE, place.display());
+    match free / MEBIBYTE {
+        0..100 => Check::failed("disk", text, "make room, or move FALCONER_STATE_DIR"),
+        100..1024 => Check::warning("disk", text, "make room"),
+        _ => Check::ok("disk", text),
+    }
+}

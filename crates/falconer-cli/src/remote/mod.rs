@@ -1,0 +1,185 @@
+//! A server of ours, spoken to over HTTP: requests, answers, the stream of a session.
+
+mod answer;
+mod sse;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use futures_util::StreamExt;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use crate::config::{self, Config};
+use crate::exit::{Exit, Fault};
+use crate::places;
+use crate::run::start;
+
+pub(crate) use answer::{open_of, verdict_json};
+pub(crate) use sse::{Frame, Frames};
+
+/// Where the server listens unless it is told otherwise.
+pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:4780";
+
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Flags that name a server.
+#[derive(Debug, Args)]
+pub(crate) struct Server {
+    /// The address of the server
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// The token; better in FALCONER_TOKEN or in the file of server.token_file
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "FALCONER_TOKEN",
+        hide_env_values = true
+    )]
+    token: Option<String>,
+}
+
+/// A server and the right to use it.
+pub(crate) struct Remote {
+    http: Client,
+    url: String,
+    token: SecretString,
+}
+
+impl Remote {
+    pub(crate) fn connect(server: &Server) -> Result<Self, Fault> {
+        let config = config::load(&start::directory(None)?)?.config;
+        let configured = server.server.clone().or_else(|| config.server.url.clone());
+        let url = configured.unwrap_or_else(|| DEFAULT_URL.to_owned());
+        let token = match &server.token {
+            Some(token) => token.clone(),
+            None => read_token(&config)?,
+        };
+        // Whoever has installed one already has the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder()
+            .connect_timeout(Duration::from_secs(10))
+            .build();
+        let http = http.map_err(|error| {
+            Fault::setup(
+                format!("failed to set up HTTP: {error}"),
+                "look at the proxy variables",
+            )
+        })?;
+        Ok(Self {
+            http,
+            url: url.trim_end_matches('/').to_owned(),
+            token: token.trim().to_owned().into(),
+        })
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, Fault> {
+        self.json(self.request(Method::GET, path).timeout(PATIENCE))
+            .await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, Fault> {
+        self.json(
+            self.request(Method::POST, path)
+                .timeout(PATIENCE)
+                .json(body),
+        )
+        .await
+    }
+
+    /// The events of a session from a number on, as they come.
+    pub(crate) async fn stream(&self, session: &str, after: u64) -> Result<Frames, Fault> {
+        let path = format!("/v1/sessions/{session}/stream?after={after}");
+        let request = self
+            .request(Method::GET, &path)
+            .header("accept", "text/event-stream");
+        let response = self.checked(request).await?;
+        Ok(Frames::of(response.bytes_stream().boxed()))
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        request.bearer_auth(self.token.expose_secret())
+    }
+
+    async fn json(&self, request: RequestBuilder) -> Result<Value, Fault> {
+        let response = self.checked(request).await?;
+        let text = response
+            .text()
+            .await
+            .map_err(|error| self.unreachable(&error))?;
+        match text.is_empty() {
+            true => Ok(json!({})),
+            false => serde_json::from_str(&text).map_err(|_| {
+                let text = format!("{} answered something that is no JSON", self.url);
+                Fault::setup(text, "see whether this is the address of a falconer server")
+            }),
+        }
+    }
+
+    async fn checked(&self, request: RequestBuilder) -> Result<Response, Fault> {
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(&error))?;
+        match response.status() {
+            status if status.is_success() => Ok(response),
+            status => Err(refused(status, &response.text().await.unwrap_or_default())),
+        }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Fault {
+        let why = match (error.is_timeout(), error.is_connect()) {
+            (true, _) => "it does not answer in time",
+            (_, true) => "nobody listens there",
+            _ => "the connection broke",
+        };
+        Fault::setup(
+            format!("failed to reach the server at {}: {why}", self.url),
+            "start it with `falconer serve`, or name it with `--server URL` or `falconer config \
+             set server.url URL`",
+        )
+    }
+}
+
+/// The configured file, else the one in which a server on this machine keeps its token.
+fn read_token(config: &Config) -> Result<String, Fault> {
+    let hint = "set FALCONER_TOKEN, or `falconer config set server.token_file FILE`; `falconer \
+                serve` says where it keeps a token";
+    let file = match &config.server.token_file {
+        Some(file) => PathBuf::from(file),
+        None => places::state_directory()?.join("token"),
+    };
+    std::fs::read_to_string(&file).map_err(|error| {
+        let text = format!(
+            "there is no token for the server in {}: {error}",
+            file.display()
+        );
+        Fault::setup(text, hint)
+    })
+}
+
+/// A problem as the server tells it, or as the status does.
+fn refused(status: StatusCode, body: &str) -> Fault {
+    let problem: Value = serde_json::from_str(body).unwrap_or_default();
+    let text = |name: &str| problem[name].as_str().filter(|text| !text.is_empty());
+    let said = text("detail")
+        .or(text("title"))
+        .unwrap_or("it gave no reason");
+    let exit = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::Setup,
+        StatusCode::NOT_FOUND | StatusCode::CONFLICT | StatusCode::GONE => Exit::Session,
+        status if status.is_client_error() => Exit::Usage,
+        _ => Exit::Service,
+    };
+    let hint = match (text("hint"), status) {
+        (Some(hint), _) => hint,
+        (None, StatusCode::UNAUTHORIZED) => "give a token of this server in FALCONER_TOKEN",
+        (None, StatusCode::FORBIDDEN) => "use a token with the scope that this needs",
+        (None, _) => "`falconer approve` and `falconer attach --help` show what can be done",
+    };
+    Fault::new(exit, format!("the server refused: {said} ({status})"), hint)
+}

@@ -1,0 +1,140 @@
+//! `falconer run`: one task, on the terminal, in a pipe, or for a program.
+
+mod prompt;
+pub(crate) mod start;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use falconer_event::RunCompleted;
+use falconer_session::Session;
+
+use crate::ask::{Answering, Lines};
+use crate::drive::{self, View};
+use crate::exit::{Done, Fault};
+use crate::render::{Detail, Motion, Screen};
+use start::Start;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  falconer run 'Find and fix the failing test'
+  falconer run 'Explain src/' --allow Read,Grep,Glob --model sonnet
+  falconer run 'Clean up' --permission-mode acceptEdits --max-budget-usd 1
+  falconer run 'And now the docs' --continue
+  git diff | falconer run 'Review this change' --quiet
+  falconer run 'What is on it?' --attach screenshot.png
+  falconer run 'List the crates' --output-schema crates.schema.json --quiet
+  falconer run hello --engine script --scenario hello.json --json
+
+What is neither allowed nor denied is asked on the terminal: yes, no with a reason,
+always (the rule is shown), edit, or stop. Ctrl-C interrupts the turn; pressed again
+it ends the run. Without a terminal nothing waits: what would be asked is denied,
+and says so.
+
+Exit codes: 0 done, 1 the agent failed, 2 wrong usage or configuration,
+3 something must be set up first, 4 internal fault, 5 a limit was reached,
+6 the session is in use or not there, 7 the model's service failed (try again),
+130 interrupted.")]
+pub(crate) struct Run {
+    /// What to do; what is piped in is put after it
+    prompt: Option<String>,
+    /// Read the prompt from a file
+    #[arg(long, short, value_name = "FILE", conflicts_with = "prompt")]
+    file: Option<PathBuf>,
+    /// Send a picture, a PDF or a text along; may be given several times
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
+    #[command(flatten)]
+    start: Start,
+    /// Have the answer as JSON that fits the JSON Schema in this file
+    #[arg(long, value_name = "FILE")]
+    output_schema: Option<PathBuf>,
+    /// Write every event as a line of JSON, for programs; nobody is asked
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+    /// Write nothing but the answer
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Output {
+    Everything,
+    Answer,
+    Events,
+}
+
+pub(crate) async fn run(arguments: Run) -> Done {
+    let output = match (arguments.json, arguments.quiet) {
+        (true, _) => Output::Events,
+        (false, true) => Output::Answer,
+        (false, false) => Output::Everything,
+    };
+    let text = prompt::text(arguments.prompt.as_deref(), arguments.file.as_deref())?;
+    let prompt = prompt::with_attachments(text, &arguments.attach)?;
+    let mut prepared = start::prepare(&arguments.start)?;
+    if let Some(file) = &arguments.output_schema {
+        prepared.options = prepared.options.output_schema(prompt::schema(file)?);
+    }
+    let mut view = view(output, &prepared);
+    let mut answering = answering(output);
+    let spec = prepared.into_spec()?.until_idle();
+    let (session, mut events) = Session::start(spec).await?;
+    drive::send(&session, prompt).await?;
+    let driven = drive::drive(&session, &mut events, &mut view, &mut answering).await?;
+    session.ended().await;
+    if output == Output::Answer {
+        print_answer(&driven.completed)?;
+    }
+    Ok(driven.exit())
+}
+
+fn view(output: Output, prepared: &start::Prepared) -> View<Box<dyn Write>> {
+    let motion = match prepared.config.display.motion {
+        true => Motion::of_stdout(),
+        false => Motion::None,
+    };
+    match output {
+        Output::Events => View::Json(Box::new(io::stdout())),
+        Output::Answer => {
+            let out: Box<dyn Write> = Box::new(anstream::stderr());
+            View::Person(Screen::new(out, &prepared.cwd).detail(Detail::Questions))
+        }
+        Output::Everything => {
+            let out: Box<dyn Write> = Box::new(anstream::stdout());
+            View::Person(Screen::new(out, &prepared.cwd).motion(motion))
+        }
+    }
+}
+
+/// A person is asked only where he sees the question and can type.
+fn answering(output: Output) -> Answering {
+    let sees = match output {
+        Output::Everything => io::stdout().is_terminal(),
+        Output::Answer => io::stderr().is_terminal(),
+        Output::Events => false,
+    };
+    match sees && io::stdin().is_terminal() {
+        true => Answering::Person(Lines::of_stdin()),
+        false => Answering::No("there is no terminal to ask on"),
+    }
+}
+
+fn print_answer(completed: &RunCompleted) -> Result<(), Fault> {
+    let mut out = io::stdout();
+    match &completed.structured_output {
+        Some(value) => {
+            serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::other)?;
+            writeln!(out)?;
+        }
+        None if !completed.text.is_empty() => writeln!(out, "{}", completed.text.trim_end())?,
+        None => {}
+    }
+    if let Some(failure) = &completed.failure {
+        crate::exit::say("error:", &failure.text);
+    }
+    Ok(())
+}

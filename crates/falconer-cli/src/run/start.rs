@@ -1,0 +1,341 @@
+//! From flags and configuration to a session that can be started; `run` and `chat` share it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use falconer::isolation::IsolationConfig;
+use falconer::sessions::Sessions;
+use falconer::{Options, PermissionMode};
+use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, Environment, choose};
+use falconer_session::{Limits, Policy, Resume, SessionLocks, SessionSpec};
+
+use crate::config::{self, Config, EngineName, Isolation, Mode};
+use crate::exit::{Exit, Fault};
+use crate::places;
+
+/// Flags that say what is started.
+#[derive(Debug, Args, Default)]
+pub(crate) struct Start {
+    /// Which engine runs the agent
+    #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Engine")]
+    pub(crate) engine: Option<EngineName>,
+    /// The scripted model of `--engine script`
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_if_eq("engine", "script"),
+        help_heading = "Engine"
+    )]
+    pub(crate) scenario: Option<PathBuf>,
+    /// The model: a name such as `sonnet`, or an id
+    #[arg(long, short, help_heading = "Engine")]
+    pub(crate) model: Option<String>,
+    /// What happens to calls that no rule decides
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "Permissions")]
+    pub(crate) permission_mode: Option<Mode>,
+    /// The second switch that `--permission-mode bypassPermissions` needs
+    #[arg(long, help_heading = "Permissions")]
+    pub(crate) allow_dangerously_skip_permissions: bool,
+    /// Rules for what may be done unasked, such as `Read` or `Bash(git log:*)`
+    #[arg(
+        long,
+        value_name = "RULES",
+        value_delimiter = ',',
+        help_heading = "Permissions"
+    )]
+    pub(crate) allow: Vec<String>,
+    /// Rules for what must not be done
+    #[arg(
+        long,
+        value_name = "RULES",
+        value_delimiter = ',',
+        help_heading = "Permissions"
+    )]
+    pub(crate) deny: Vec<String>,
+    /// A policy file that decides before anybody is asked
+    #[arg(long, value_name = "FILE", help_heading = "Permissions")]
+    pub(crate) policy: Option<PathBuf>,
+    /// How much of the machine the run sees
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Permissions")]
+    pub(crate) isolation: Option<Isolation>,
+    /// Where to work; this directory if not given
+    #[arg(long, short = 'C', value_name = "DIRECTORY")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Another directory the agent may work in
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) add_dir: Vec<PathBuf>,
+    /// Stop after so many rounds of tools
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    pub(crate) max_turns: Option<u64>,
+    /// Stop when it has cost so much
+    #[arg(long, value_name = "USD", value_parser = amount, help_heading = "Limits")]
+    pub(crate) max_budget_usd: Option<f64>,
+    /// Stop when so many tokens were used
+    #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
+    pub(crate) max_tokens: Option<u64>,
+    /// Stop after this time, such as 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub(crate) deadline: Option<Duration>,
+    /// Stop when the engine is silent for so long while it works
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub(crate) silence: Option<Duration>,
+    /// Go on with the newest session of the directory
+    #[arg(
+        long = "continue",
+        short = 'c',
+        conflicts_with = "resume",
+        help_heading = "Session"
+    )]
+    pub(crate) continue_latest: bool,
+    /// Go on with this session
+    #[arg(long, short, value_name = "SESSION", help_heading = "Session")]
+    pub(crate) resume: Option<String>,
+    /// Go on with a copy of the session
+    #[arg(long, help_heading = "Session")]
+    pub(crate) fork: bool,
+}
+
+/// Everything that is needed to start.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) cwd: PathBuf,
+    pub(crate) config: Config,
+    pub(crate) options: Options,
+    about: falconer_event::Run,
+    limits: Limits,
+    policy: Option<Policy>,
+    resume: Option<Resume>,
+}
+
+impl Prepared {
+    /// The engine that was chosen.
+    pub(crate) fn engine(&self) -> &str {
+        &self.about.engine
+    }
+
+    /// The session, with the locks all commands share.
+    pub(crate) fn into_spec(self) -> Result<SessionSpec, Fault> {
+        let locks = SessionLocks::new(places::locks_directory()?);
+        let mut spec = SessionSpec::new(locks)
+            .options(self.options.include_partial_messages())
+            .about(self.about)
+            .limits(self.limits)
+            // A person may be at lunch; a program is never asked.
+            .answer_within(Duration::MAX);
+        if let Some(policy) = self.policy {
+            spec = spec.policy(Arc::new(policy));
+        }
+        if let Some(resume) = self.resume {
+            spec = spec.resume(resume);
+        }
+        Ok(spec)
+    }
+}
+
+/// Puts flags and configuration together, chooses an engine, starts nothing.
+pub(crate) fn prepare(start: &Start) -> Result<Prepared, Fault> {
+    let cwd = directory(start.cwd.as_deref())?;
+    let config = config::load(&cwd)?.config;
+    let request = request(start, &config, &cwd);
+    let chosen = choose(&request, &Environment::of_this_process())?;
+    let mut options = chosen
+        .options
+        .allow_tools(config.run.allow.iter().chain(&start.allow).cloned())
+        .disallow_tools(config.run.deny.iter().chain(&start.deny).cloned());
+    for directory in &start.add_dir {
+        options = options.additional_directory(directory);
+    }
+    let isolation = start.isolation.unwrap_or(config.run.isolation);
+    if isolation == Isolation::Sandbox {
+        options = options.isolation(IsolationConfig::inherit_host_auth());
+    }
+    Ok(Prepared {
+        options,
+        about: chosen.about,
+        limits: limits(start, &config),
+        policy: policy(start, &config)?,
+        resume: resume(start, &cwd)?,
+        cwd,
+        config,
+    })
+}
+
+/// Only what decides about calls, for an engine that is never started.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) cwd: PathBuf,
+    pub(crate) options: Options,
+    pub(crate) policy: Option<Policy>,
+}
+
+/// Puts the rules of flags and configuration together; needs no account.
+pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
+    let cwd = directory(start.cwd.as_deref())?;
+    let config = config::load(&cwd)?.config;
+    let mode = start.permission_mode.unwrap_or(config.run.permission_mode);
+    let mut options = Options::new()
+        .engine(falconer_native::NativeEngine::new())
+        .cwd(&cwd)
+        .permission_mode(PermissionMode::from(mode.as_str()))
+        .allow_tools(config.run.allow.iter().chain(&start.allow).cloned())
+        .disallow_tools(config.run.deny.iter().chain(&start.deny).cloned());
+    if start.allow_dangerously_skip_permissions {
+        options = options.allow_dangerously_skip_permissions();
+    }
+    for directory in &start.add_dir {
+        options = options.additional_directory(directory);
+    }
+    Ok(Rules {
+        policy: policy(start, &config)?,
+        options,
+        cwd,
+    })
+}
+
+fn policy(start: &Start, config: &Config) -> Result<Option<Policy>, Fault> {
+    let configured = config.run.policy.as_deref().map(PathBuf::from);
+    let policy = start.policy.clone().or(configured);
+    policy.as_deref().map(read_policy).transpose()
+}
+
+fn request(start: &Start, config: &Config, cwd: &Path) -> EngineRequest {
+    let engine = match start.engine.unwrap_or(config.run.engine) {
+        EngineName::Auto => EngineChoice::Auto,
+        EngineName::Claude => EngineChoice::Claude,
+        EngineName::Native => EngineChoice::Native,
+        EngineName::Script => EngineChoice::Script,
+    };
+    let mode = start.permission_mode.unwrap_or(config.run.permission_mode);
+    let mut request = EngineRequest::new(engine);
+    request.model = start.model.clone().or_else(|| config.run.model.clone());
+    request.cwd = Some(cwd.to_owned());
+    request.mode = Some(PermissionMode::from(mode.as_str()));
+    request.bypass = match start.allow_dangerously_skip_permissions {
+        true => Bypass::Accepted,
+        false => Bypass::Forbidden,
+    };
+    request.scenario.clone_from(&start.scenario);
+    request.executable = config.claude.path.as_deref().map(PathBuf::from);
+    request
+}
+
+/// The directory to work in, by its full name.
+pub(crate) fn directory(named: Option<&Path>) -> Result<PathBuf, Fault> {
+    let wanted = match named {
+        Some(path) => std::path::absolute(path)?,
+        None => std::env::current_dir()?,
+    };
+    match std::fs::metadata(&wanted) {
+        Ok(metadata) if metadata.is_dir() => Ok(wanted),
+        Ok(_) => Err(no_directory(&wanted, "it is no directory")),
+        Err(error) => Err(no_directory(&wanted, &error.to_string())),
+    }
+}
+
+fn no_directory(path: &Path, problem: &str) -> Fault {
+    let text = format!("cannot work in {}: {problem}", path.display());
+    Fault::setup(text, "choose a directory that exists and may be entered")
+}
+
+fn limits(start: &Start, config: &Config) -> Limits {
+    let run = &config.run;
+    let seconds = |seconds: Option<u64>| seconds.map(Duration::from_secs);
+    let mut limits = Limits::default();
+    limits.deadline = start.deadline.or(seconds(run.deadline_seconds));
+    limits.silence = start.silence.or(seconds(run.silence_seconds));
+    limits.turns = start.max_turns.or(run.max_turns);
+    limits.usd = start.max_budget_usd.or(run.max_usd);
+    limits.total_tokens = start.max_tokens.or(run.max_tokens);
+    limits
+}
+
+fn read_policy(path: &Path) -> Result<Policy, Fault> {
+    let hint = "see the section on the policy file in docs/limits.md";
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Fault::setup(
+            format!("failed to read the policy {}: {error}", path.display()),
+            hint,
+        )
+    })?;
+    text.parse()
+        .map_err(|error| Fault::usage(format!("{}: {error}", path.display()), hint))
+}
+
+fn resume(start: &Start, cwd: &Path) -> Result<Option<Resume>, Fault> {
+    let session = match (&start.resume, start.continue_latest) {
+        (Some(session), _) => session.clone(),
+        (None, true) => newest(cwd)?,
+        (None, false) if start.fork => {
+            return Err(Fault::usage(
+                "`--fork` needs a session to copy",
+                "add `--resume SESSION` or `--continue`",
+            ));
+        }
+        (None, false) => return Ok(None),
+    };
+    let resume = Resume::session(session);
+    Ok(Some(match start.fork {
+        true => resume.fork(),
+        false => resume,
+    }))
+}
+
+fn newest(cwd: &Path) -> Result<String, Fault> {
+    let sessions = Sessions::from_env()?;
+    let newest = sessions.of_directory(cwd).newest();
+    let newest = newest.map(|info| info.session_id.as_str().to_owned());
+    newest.ok_or_else(|| {
+        Fault::new(
+            Exit::Session,
+            format!("there is no session to go on with in {}", cwd.display()),
+            "leave `--continue` out to begin one; `falconer sessions list --all` shows others",
+        )
+    })
+}
+
+/// `90`, `90s`, `10m`, `2h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        other => return Err(format!("`{other}` is no unit of time; use s, m or h")),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("`{text}` is no time such as 90s or 10m"))?;
+    match number.checked_mul(factor) {
+        Some(seconds @ 1..) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!("`{text}` is no time a run could take")),
+    }
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        _ => Err(format!("`{text}` is no amount of dollars such as 0.50")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_amounts_are_read_or_refused() {
+        let table = [("90", 90), ("90s", 90), ("10m", 600), ("2h", 7200)];
+        for (text, seconds) in table {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "0", "m", "-1", "1d", "1.5h", "99999999999999999999h"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!(amount("$1.5"), Ok(1.5));
+        for text in ["0", "-1", "NaN", "inf", "much"] {
+            assert!(amount(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `falconer serve`: agents over HTTP, until Ctrl-C.
+
+mod engines;
+mod token;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use falconer_hub::{Hub, HubConfig};
+use falconer_server::{Bypass, Proxy, Server, ServerConfig, TlsFiles};
+use falconer_store::{SqliteStore, Store};
+use owo_colors::OwoColorize;
+
+use crate::exit::{Done, Exit, Fault};
+use crate::places;
+pub(crate) use engines::Chooser;
+
+/// What a server is started with
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  falconer serve                        on this machine, agents below this directory
+  falconer serve --root ~/projects      agents below that one
+  falconer serve --engine-scenario hello.json     with a scripted model, for a try
+
+The link that is printed logs a browser in, once. Programs use the token in the
+file that is named. Both are needed: there is no server without a token.")]
+pub(crate) struct Serve {
+    /// Where to listen; only loopback without TLS or a proxy
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4780")]
+    listen: SocketAddr,
+    /// A Unix socket to listen on as well
+    #[arg(long, value_name = "PATH")]
+    unix_socket: Option<PathBuf>,
+    /// A directory below which agents may work; this one if not given
+    #[arg(long = "root", value_name = "DIRECTORY")]
+    roots: Vec<PathBuf>,
+    /// The certificate chain, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// A proxy in front speaks TLS and keeps everybody else away
+    #[arg(long)]
+    trusted_proxy: bool,
+    /// Another name under which the server is reached
+    #[arg(long = "host-name", value_name = "NAME")]
+    host_names: Vec<String>,
+    /// Allow sessions that run without asking; never as root
+    #[arg(long)]
+    allow_bypass: bool,
+    /// The scripted model of the engine `script`
+    #[arg(long, value_name = "FILE")]
+    engine_scenario: Option<PathBuf>,
+    /// Where sessions, events and rules are kept
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+pub(crate) async fn serve(arguments: Serve) -> Done {
+    let state = places::state_directory()?;
+    std::fs::create_dir_all(&state).map_err(|error| {
+        let text = format!("failed to make {}: {error}", state.display());
+        Fault::setup(text, "set FALCONER_STATE_DIR to a directory of yours")
+    })?;
+    let file = match &arguments.store {
+        Some(file) => file.clone(),
+        None => state.join("falconer.db"),
+    };
+    let store = SqliteStore::open(&file).await.map_err(|error| {
+        let hint = "look at the file: is it yours, is the disk full, is it of a newer version?";
+        Fault::setup(format!("failed to open the store: {error}"), hint)
+    })?;
+    let store: Arc<dyn Store> = Arc::new(store);
+    let hub = Hub::open(Arc::clone(&store), hub_config(&arguments)?).await;
+    let hub = hub.map_err(|error| Fault::setup(error, "see `falconer doctor`"))?;
+    let server = Server::bind(hub.clone(), server_config(&arguments)?).await;
+    let server = server.map_err(|error| Fault::setup(&error, error.advice()))?;
+    let kept = token::keep(&server, &state.join("token")).await?;
+    announce(&server, &kept)?;
+    server.run(until_told()).await;
+    anstream::eprintln!("ending the agents; press Ctrl-C again to stop waiting");
+    tokio::select! {
+        () = hub.shut_down() => {}
+        () = until_told() => {}
+    }
+    let _ = store.close().await;
+    Ok(Exit::Success)
+}
+
+fn hub_config(arguments: &Serve) -> Result<HubConfig, Fault> {
+    let engines = Chooser::new(arguments.engine_scenario.clone(), arguments.allow_bypass);
+    let bypass = match arguments.allow_bypass {
+        true => falconer_hub::Bypass::Agreed,
+        false => falconer_hub::Bypass::Refused,
+    };
+    let locks = places::locks_directory()?;
+    Ok(HubConfig::new(engines, locks).bypass(bypass))
+}
+
+fn server_config(arguments: &Serve) -> Result<ServerConfig, Fault> {
+    let mut config = ServerConfig::new(arguments.listen);
+    config.unix_socket.clone_from(&arguments.unix_socket);
+    config.host_names.clone_from(&arguments.host_names);
+    config.roots = match arguments.roots.as_slice() {
+        [] => vec![std::env::current_dir()?],
+        roots => roots.to_vec(),
+    };
+    if let (Some(certificate), Some(key)) = (&arguments.tls_cert, &arguments.tls_key) {
+        config.tls = Some(TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        });
+    }
+    if arguments.trusted_proxy {
+        config.proxy = Proxy::Trusted;
+    }
+    if arguments.allow_bypass {
+        config.bypass = Bypass::Allowed;
+    }
+    Ok(config)
+}
+
+/// The link goes to stdout, for programs; the rest is for people.
+fn announce(server: &Server, token: &std::path::Path) -> Result<(), Fault> {
+    let link = server.login_link();
+    let link = link.map_err(|error| Fault::setup(&error, error.advice()))?;
+    let minutes = server.link_life().as_secs() / 60;
+    anstream::eprintln!("Falconer listens on {}", server.url().bold());
+    anstream::eprintln!("  token   {} (for programs)", token.display());
+    anstream::eprintln!("  browser open this link within {minutes} minutes; it works once:");
+    anstream::println!("{link}");
+    Ok(())
+}
+
+/// Until Ctrl-C, or until the system says so.
+async fn until_told() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,98 @@
+//! `falconer` on a pseudo-terminal of its own.
+
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::Place;
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// A program on a terminal of its own, by `script`.
+pub(crate) struct Terminal {
+    child: std::process::Child,
+    /// What has come after what was waited for.
+    pub(crate) seen: String,
+    output: std::sync::mpsc::Receiver<Vec<u8>>,
+}
+
+impl Terminal {
+    /// `falconer` with these arguments, as a shell reads them.
+    pub(crate) fn start(place: &Place, arguments: &str, variables: &[(&str, &str)]) -> Self {
+        let mut command: Command = place.command("script");
+        let falconer = env!("CARGO_BIN_EXE_falconer");
+        let program = format!("stty -echo; exec '{falconer}' {arguments}");
+        let mut child = command
+            .args(["-qefc", &program, "/dev/null"])
+            .env("TERM", "xterm")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let (sender, output) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(read @ 1..) = stdout.read(&mut chunk) {
+                if sender.send(chunk[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            seen: String::new(),
+            output,
+        }
+    }
+
+    /// Waits until the text has come after what was waited for before.
+    pub(crate) fn expect(&mut self, text: &str) {
+        let deadline = Instant::now() + SOON;
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                self.seen.drain(..at + text.len());
+                return;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(chunk) => self.seen += &String::from_utf8_lossy(&chunk),
+                Err(_) => panic!("{text:?} did not come; there was:\n{}", self.seen),
+            }
+        }
+    }
+
+    pub(crate) fn type_in(&mut self, text: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Everything up to the end of the program.
+    pub(crate) fn rest(&mut self) -> String {
+        self.code();
+        while let Ok(chunk) = self.output.recv_timeout(Duration::from_secs(5)) {
+            self.seen += &String::from_utf8_lossy(&chunk);
+        }
+        std::mem::take(&mut self.seen)
+    }
+
+    pub(crate) fn code(&mut self) -> Option<i32> {
+        let deadline = Instant::now() + SOON;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < deadline, "it did not end:\n{}", self.seen);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
