@@ -1,5 +1,5 @@
-//! `cargo xtask bench sdk` and `cargo xtask bench engine`: build the bench workspace and run
-//! its drivers.
+//! `cargo xtask bench sdk`, `engine`, `session` and `server`: build the bench workspace and run its
+//! drivers.
 //!
 //! The programs measured live in `bench/`, a workspace of its own, so that the
 //! dependencies of other people's SDKs stay out of ours.
@@ -19,8 +19,24 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<ExitCod
     match words.map(|(what, rest)| (what.as_str(), rest)) {
         Some(("sdk", rest)) => sdk(workspace, rest),
         Some(("engine", rest)) => engine(workspace, rest),
-        _ => bail!("say what to measure: `cargo xtask bench sdk` or `cargo xtask bench engine`"),
+        Some(("session", rest)) => session(workspace, rest),
+        Some(("server", rest)) => server(workspace, rest),
+        Some(("command", _)) => crate::bench_command::run(workspace),
+        Some(("page", _)) => crate::bench_page::run(workspace),
+        _ => bail!(
+            "say what to measure: `cargo xtask bench sdk`, `engine`, `session`, `server`, `command` or `page`"
+        ),
     }
+}
+
+/// Events and live sessions.
+fn session(workspace: &Workspace, rest: &[String]) -> Result<ExitCode> {
+    let bench = workspace.root.join("bench");
+    build_package(&bench, "bench-session")?;
+    let mut driver = Command::new(bench.join("target/release/bench-session"));
+    let cassettes = workspace.root.join("fixtures/cassettes");
+    driver.arg("--cassettes").arg(cassettes).args(rest);
+    finish(&mut driver)
 }
 
 /// The native engine beside the official CLI.
@@ -43,6 +59,19 @@ fn engine(workspace: &Workspace, rest: &[String]) -> Result<ExitCode> {
         }
         Err(error) => report::line(&format!("note: the official CLI is left out: {error:#}")),
     }
+    finish(&mut driver)
+}
+
+/// The store and what is built on it.
+fn server(workspace: &Workspace, rest: &[String]) -> Result<ExitCode> {
+    let bench = workspace.root.join("bench");
+    build_package(&bench, "bench-server")?;
+    // On the disk of the build, not on one that is memory.
+    let mut driver = Command::new(bench.join("target/release/bench-server"));
+    driver
+        .arg("--directory")
+        .arg(bench.join("target"))
+        .args(rest);
     finish(&mut driver)
 }
 

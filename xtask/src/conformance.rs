@@ -4,6 +4,7 @@
 //! found by the tests through environment variables. Nothing of them is ever
 //! committed. Pins are in `xtask/conformance/`.
 
+mod browser;
 mod npm;
 mod python;
 mod system;
@@ -33,6 +34,9 @@ pub(crate) struct Kit {
     pub(crate) node: PathBuf,
     /// A Python that can import the official Python SDK.
     pub(crate) python: PathBuf,
+    /// The folder with the driver of the browser and the type checker.
+    pub(crate) browser_kit: PathBuf,
+    pub(crate) chromium: PathBuf,
 }
 
 impl Kit {
@@ -49,21 +53,26 @@ impl Kit {
         let _alone = alone_in(&place, note)?;
         let packages = npm::ensure(&pins, &place.join("npm"), install, note)?;
         let python = python::ensure(&pins, &place.join("python"), install, note)?;
+        let browser = browser::ensure(&pins, &place.join("browser"), install, note)?;
         Ok(Kit {
             claude: packages.claude,
             typescript_sdk: packages.typescript_sdk,
             node: crate::process::find_program("node").context("node is not in PATH")?,
             python,
+            browser_kit: browser.kit,
+            chromium: browser.chromium,
         })
     }
 
     /// The variables through which tests find these things.
-    pub(crate) fn environment(&self) -> [(&'static str, &Path); 4] {
+    pub(crate) fn environment(&self) -> [(&'static str, &Path); 6] {
         [
             ("FALCONER_CLAUDE_PATH", &self.claude),
             ("FALCONER_TS_SDK", &self.typescript_sdk),
             ("FALCONER_NODE", &self.node),
             ("FALCONER_PYTHON", &self.python),
+            ("FALCONER_BROWSER_KIT", &self.browser_kit),
+            ("FALCONER_CHROMIUM", &self.chromium),
         ]
     }
 }

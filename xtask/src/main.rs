@@ -4,10 +4,14 @@
 //! line of shell lives here, in Rust. Nothing in the product depends on it.
 
 mod bench;
+mod bench_command;
+mod bench_page;
 mod conformance;
+mod openapi;
 mod process;
 mod report;
 mod size;
+mod soak;
 mod tally;
 mod test;
 mod tidy;
@@ -24,9 +28,16 @@ usage: cargo xtask <command>
   test [--only <filter>] [--no-install]
         install what the tests need, then run every check and every test;
         --only runs just the tests whose name contains <filter>
+  openapi
+        write the server's OpenAPI file and the TypeScript client
+  soak  run the long tests of the server at their full size (minutes)
   tidy  check what a tool can check about this repository
   bench sdk [--rounds <n>] [--only <table>]
-        measure the SDK beside its peers, in one run";
+        measure the SDK beside its peers, in one run
+  bench command
+        measure how long `falconer` takes to say something
+  bench page
+        measure the page in a browser";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,6 +56,8 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     };
     match command.as_str() {
         "test" => test::run(&Workspace::load()?, &test::Options::parse(rest)?),
+        "openapi" => openapi::run(&Workspace::load()?),
+        "soak" => soak::run(&Workspace::load()?),
         "tidy" => tidy::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?, rest),
         "help" | "--help" | "-h" => {

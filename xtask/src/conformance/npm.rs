@@ -24,28 +24,41 @@ pub(super) fn ensure(
     install: Install,
     note: &mut dyn FnMut(&str),
 ) -> Result<Packages> {
+    let what = "the official CLI and TypeScript SDK (two downloads of about 100 MB)";
+    locked(pins, folder, what, install, note, find)
+}
+
+/// Installs what a lock file names, unless it is there already, and finds something in it.
+pub(super) fn locked<T>(
+    pins: &Path,
+    folder: &Path,
+    what: &str,
+    install: Install,
+    note: &mut dyn FnMut(&str),
+    find: fn(&Path) -> Result<T>,
+) -> Result<T> {
     let stamp = Stamp::new(folder, &pins.join("package-lock.json"))?;
     if stamp.is_current()
-        && let Ok(packages) = find(folder)
+        && let Ok(found) = find(folder)
     {
-        return Ok(packages);
+        return Ok(found);
     }
     if install == Install::Forbidden {
         bail!(
-            "the official CLI and TypeScript SDK are not in {}; run `cargo xtask test` without `--no-install`",
+            "{what}: not in {}; run `cargo xtask test` without `--no-install`",
             folder.display()
         );
     }
-    note("installing the official CLI and TypeScript SDK (two downloads of about 100 MB)");
+    note(&format!("installing {what}"));
     start_afresh(folder)?;
     for name in ["package.json", "package-lock.json"] {
         std::fs::copy(pins.join(name), folder.join(name))
             .with_context(|| format!("failed to copy {name}"))?;
     }
     run_npm(folder, note)?;
-    let packages = find(folder)?;
+    let found = find(folder)?;
     stamp.write()?;
-    Ok(packages)
+    Ok(found)
 }
 
 fn run_npm(folder: &Path, note: &mut dyn FnMut(&str)) -> Result<()> {

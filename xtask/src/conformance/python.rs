@@ -1,4 +1,5 @@
-//! The official Python SDK, in a virtual environment of its own.
+//! The official Python SDK, and what else the tests want of Python, in a virtual environment of
+//! its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,7 +53,8 @@ pub(super) fn ensure(
 }
 
 fn can_import(python: &Path) -> Result<()> {
-    process::capture(Command::new(python).args(["-c", "import claude_agent_sdk"])).map(drop)
+    process::capture(Command::new(python).args(["-c", "import claude_agent_sdk, schemathesis"]))
+        .map(drop)
 }
 
 fn run(command: &mut Command, note: &mut dyn FnMut(&str)) -> Result<()> {

@@ -21,7 +21,7 @@ struct Need {
     is_met: fn() -> bool,
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 7] = [
     Need {
         what: "bwrap",
         package: "bubblewrap",
@@ -31,6 +31,11 @@ const NEEDS: [Need; 6] = [
         what: "socat",
         package: "socat",
         is_met: || found("socat"),
+    },
+    Need {
+        what: "chromium",
+        package: "chromium",
+        is_met: || found("chromium"),
     },
     Need {
         what: "node",

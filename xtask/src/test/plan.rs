@@ -221,6 +221,8 @@ mod tests {
             typescript_sdk: "/k/ts".into(),
             node: "/k/node".into(),
             python: "/k/python".into(),
+            browser_kit: "browser".into(),
+            chromium: "chromium".into(),
         }
     }
 

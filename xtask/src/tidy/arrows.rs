@@ -7,42 +7,77 @@ use super::Problem;
 use crate::workspace::{Kind, Package};
 
 /// What each crate may depend on among our own.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("falconer-protocol", &[]),
     ("falconer-sandbox", &[]),
     ("falconer-event", &["falconer-protocol"]),
     ("falconer-scenario", &[]),
+    ("falconer-rule", &[]),
     (
         "falconer-engine",
-        &["falconer-protocol", "falconer-sandbox", "falconer-scenario"],
+        &[
+            "falconer-protocol",
+            "falconer-rule",
+            "falconer-sandbox",
+            "falconer-scenario",
+        ],
     ),
     ("falconer", &["falconer-protocol", "falconer-sandbox"]),
     (
         "falconer-native",
-        &["falconer", "falconer-engine", "falconer-scenario"],
+        &[
+            "falconer",
+            "falconer-engine",
+            "falconer-event",
+            "falconer-scenario",
+        ],
     ),
     ("falconer-store", &["falconer-event"]),
     (
         "falconer-session",
         &[
             "falconer",
-            "falconer-store",
             "falconer-event",
             "falconer-protocol",
+            "falconer-rule",
         ],
     ),
-    ("falconer-server", &["falconer-session", "falconer-event"]),
+    (
+        // It ends the processes of a hub that died, which only the sandbox can find.
+        "falconer-hub",
+        &[
+            "falconer-session",
+            "falconer-store",
+            "falconer-event",
+            "falconer-rule",
+            "falconer-sandbox",
+            "falconer",
+        ],
+    ),
+    (
+        "falconer-server",
+        &[
+            "falconer-hub",
+            "falconer-session",
+            "falconer-store",
+            "falconer-event",
+            "falconer-rule",
+        ],
+    ),
     ("falconer-bridge", &["falconer-session", "falconer-event"]),
     (
         "falconer-cli",
         &[
             "falconer-server",
             "falconer-bridge",
+            "falconer-hub",
+            "falconer-store",
             "falconer-session",
             "falconer-native",
             "falconer-engine",
             "falconer-scenario",
             "falconer-event",
+            "falconer-rule",
             "falconer",
         ],
     ),
@@ -55,6 +90,16 @@ const ARROWS: [(&str, &[&str]); 14] = [
 
 /// Tests of any crate may use the test kit.
 const TEST_KIT: &str = "falconer-testkit";
+
+/// What tests may use besides: one suite runs on several engines.
+const TEST_ARROWS: [(&str, &str); 6] = [
+    ("falconer-session", "falconer-native"),
+    ("falconer-hub", "falconer-native"),
+    ("falconer-hub", "falconer-scenario"),
+    ("falconer-server", "falconer"),
+    ("falconer-server", "falconer-native"),
+    ("falconer-server", "falconer-scenario"),
+];
 
 pub(super) fn check(packages: &[Package]) -> Vec<Problem> {
     packages
@@ -77,8 +122,10 @@ fn check_package(package: &Package, packages: &[Package]) -> Vec<Problem> {
         .iter()
         .filter(|found| packages.iter().any(|other| other.name == found.name));
     let wrong = ours.filter(|found| {
-        let is_test_kit = found.kind == Kind::Dev && found.name == TEST_KIT;
-        !allowed.contains(&found.name.as_str()) && !is_test_kit
+        let for_tests = found.name == TEST_KIT
+            || TEST_ARROWS.contains(&(package.name.as_str(), found.name.as_str()));
+        let is_test_only = found.kind == Kind::Dev && for_tests;
+        !allowed.contains(&found.name.as_str()) && !is_test_only
     });
     wrong
         .map(|found| {
@@ -131,6 +178,8 @@ mod tests {
             ("falconer", "falconer-testkit", Kind::Normal, false),
             ("falconer", "falconer-engine", Kind::Normal, false),
             ("falconer-engine", "falconer", Kind::Dev, false),
+            ("falconer-session", "falconer-native", Kind::Dev, true),
+            ("falconer-session", "falconer-native", Kind::Normal, false),
             ("falconer-protocol", "falconer-sandbox", Kind::Normal, false),
             ("falconer-protocol", "xtask", Kind::Build, false),
         ];

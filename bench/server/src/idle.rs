@@ -1,0 +1,72 @@
+//! What a server takes that has nothing to do: memory per session, and time to start.
+
+use tokio::sync::watch;
+
+use crate::api;
+use crate::arguments::Arguments;
+use crate::figures::{spread, times};
+use crate::follower::{Follower, Seen, client};
+use crate::role::Serving;
+
+pub(crate) fn sessions(arguments: &Arguments) {
+    println!("\n## Memory of the server per idle session\n");
+    println!("The engine runs and waits; then a client follows as well. KB of resident memory.\n");
+    println!("| sessions | server alone KB | per session KB | per session and client KB |");
+    println!("|---|---|---|---|");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for count in arguments.sessions() {
+        let (mut alone, mut engines, mut clients) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..arguments.rounds {
+            let [before, live, followed] = runtime.block_on(round(arguments, count));
+            alone.push(before);
+            engines.push((live - before) / count as f64);
+            clients.push((followed - before) / count as f64);
+        }
+        println!(
+            "| {count} | {} | {} | {} |",
+            spread(&alone),
+            spread(&engines),
+            spread(&clients)
+        );
+    }
+}
+
+async fn round(arguments: &Arguments, count: usize) -> [f64; 3] {
+    let folder = arguments.folder();
+    let serving = Serving::start("serve", folder.path());
+    let client = client();
+    let before = serving.memory();
+    let paths = api::live(&client, &serving, folder.path(), count).await;
+    let live = serving.memory();
+    let (_stop, stopped) = watch::channel(false);
+    let mut following = tokio::task::JoinSet::new();
+    for path in &paths {
+        let head = api::head(&client, &serving, path).await;
+        let url = format!("{}{path}/stream", serving.url);
+        let follower = Follower::open(&client, &url, &serving.token, head).await;
+        let follower = follower.expect("a stream");
+        following.spawn(follower.until(Seen::after(head), stopped.clone()));
+    }
+    [before, live, serving.memory()]
+}
+
+pub(crate) fn starts(arguments: &Arguments) {
+    let (mut new, mut old) = (Vec::new(), Vec::new());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for _ in 0..arguments.rounds * 3 {
+        let folder = arguments.folder();
+        let serving = Serving::start("serve", folder.path());
+        new.push(serving.start);
+        let count = arguments.most().min(100);
+        runtime.block_on(api::live(&client(), &serving, folder.path(), count));
+        drop(serving);
+        // The first one after a death closes what was open; the second finds nothing to do.
+        drop(Serving::start("serve", folder.path()));
+        old.push(Serving::start("serve", folder.path()).start);
+    }
+    println!("\n## From the start of the process until it takes requests\n");
+    println!("| store | p50 / p99 ms (goal: below 100) |");
+    println!("|---|---|");
+    println!("| none yet | {} |", times(new));
+    println!("| with sessions | {} |", times(old));
+}
