@@ -4,6 +4,7 @@
 //! list of harmless commands applies to it.
 
 mod heredoc;
+mod narrow;
 mod option;
 mod plain;
 mod read_only;
@@ -85,8 +86,9 @@ pub fn parts(command: &str) -> Result<Vec<Part>, Unparsable> {
     parser
         .set_language(&tree_sitter_bash::LANGUAGE.into())
         .map_err(|_| Unparsable::NoParser)?;
-    let tree = parser.parse(command, None).ok_or(Unparsable::NoParser)?;
-    if tree.root_node().has_error() {
+    let tree = parser.parse(&*narrow::stand_in(command), None);
+    let tree = tree.ok_or(Unparsable::NoParser)?;
+    if tree.root_node().has_error() || narrow::cuts_a_character(command, &tree) {
         return Err(Unparsable::Syntax);
     }
     walk::parts(command, tree.root_node())
