@@ -59,6 +59,7 @@ pub struct Client {
     verbatim: bool,
     pub(crate) billing: Option<Billing>,
     pub(crate) isolation: Option<Arc<IsolationInForce>>,
+    pub(crate) cost_before: f64,
     _last: Arc<LastClient>,
 }
 
@@ -95,6 +96,7 @@ impl Client {
             verbatim,
             billing: None,
             isolation: None,
+            cost_before: 0.0,
             _last: last,
         }
     }
@@ -109,6 +111,14 @@ impl Client {
     #[must_use]
     pub fn isolation(&self) -> Option<&IsolationInForce> {
         self.isolation.as_deref()
+    }
+
+    /// What the session had cost before it was resumed, in US dollars; zero for a new one.
+    ///
+    /// The `total_cost_usd` of results counts on from there, unless it is lower.
+    #[must_use]
+    pub fn cost_before(&self) -> f64 {
+        self.cost_before
     }
 
     /// Starts the official CLI, or the engine of [`Options::engine`], and waits until it is

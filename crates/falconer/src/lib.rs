@@ -81,9 +81,9 @@ pub use launch::{
 };
 pub use messages::Messages;
 pub use options::{
-    Auth, BacklogLimits, Billing, BuiltinTools, CloseLadder, Effort, Options, PermissionPrompts,
-    Plugin, PreviewFormat, RuntimeLimits, SettingSource, Settings, Skills, SystemPrompt, Thinking,
-    ThinkingDisplay, TraceContext, mcp_tool_name,
+    Auth, BacklogLimits, Billing, BuiltinTools, Bypass, CloseLadder, Effort, Options,
+    PermissionPrompts, Plugin, PreviewFormat, RuntimeLimits, SettingSource, Settings, Skills,
+    SystemPrompt, Thinking, ThinkingDisplay, TraceContext, mcp_tool_name,
 };
 pub use permission::{Decision, PermissionHandler, PermissionRequest};
 pub use prompt::{Prompt, Ticket};
@@ -117,3 +117,8 @@ struct Accounts;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/isolation.md")]
 struct Isolation;
+
+/// And those of the page on the library.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct Library;

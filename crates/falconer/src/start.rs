@@ -16,6 +16,7 @@ use crate::isolation::{self, Home, IsolationError, IsolationInForce};
 use crate::launch::{HostFeatures, LaunchPlan, Surroundings};
 use crate::messages::Messages;
 use crate::options::{Billing, Options, RuntimeLimits};
+use crate::sessions::{SessionId, Sessions};
 use crate::store::{
     MaterializeOptions, Materialized, Mirror, MirrorHandle, MirrorOptions, SessionKey, materialize,
 };
@@ -44,13 +45,16 @@ pub(crate) async fn cli(
         }
         None => (None, None),
     };
+    let cost_before = cost_before(&options, &plan);
     let transport = transport(&options, &plan, home.map(Arc::new))?;
+    let transport = options.wrapped(transport);
     let start = Start {
         initialize: plan.initialize,
         mirror,
         restored,
         billing: Some(plan.billing),
         isolation: in_force,
+        cost_before,
     };
     open(transport, options, start, first).await
 }
@@ -69,6 +73,7 @@ pub(crate) async fn through(
         restored: None,
         billing: None,
         isolation: None,
+        cost_before: 0.0,
     };
     open(transport, options, start, first).await
 }
@@ -80,6 +85,7 @@ struct Start {
     restored: Option<Materialized>,
     billing: Option<Billing>,
     isolation: Option<Arc<IsolationInForce>>,
+    cost_before: f64,
 }
 
 async fn open(
@@ -119,6 +125,7 @@ async fn open(
     let mut client = Client::new(connection, hello, verbatim);
     client.billing = start.billing;
     client.isolation = start.isolation;
+    client.cost_before = start.cost_before;
     Ok((client, messages))
 }
 
@@ -165,7 +172,7 @@ async fn restore(options: &mut Options) -> Result<Option<Materialized>, Error> {
             }
         })?),
     };
-    let key = SessionKey::new(project, crate::sessions::SessionId::new(id)?);
+    let key = SessionKey::new(project, SessionId::new(id)?);
     let written = match &options.launch.isolation {
         Some(isolation) => MaterializeOptions::new().below(isolation.homes()),
         None => MaterializeOptions::new(),
@@ -181,13 +188,25 @@ async fn restore(options: &mut Options) -> Result<Option<Materialized>, Error> {
 /// Starts copying the transcript into the store, if there is one.
 fn mirror(handlers: &Handlers, plan: &LaunchPlan) -> Option<Arc<MirrorHandle>> {
     let store = handlers.store.as_ref()?;
-    let config = match (plan.variable("CLAUDE_CONFIG_DIR"), plan.variable("HOME")) {
+    let options = MirrorOptions::new(config_dir(plan).join("projects")).flush(store.flush);
+    Some(Arc::new(Mirror::start(store.store.clone(), options)))
+}
+
+/// Where the engine keeps its sessions.
+fn config_dir(plan: &LaunchPlan) -> PathBuf {
+    match (plan.variable("CLAUDE_CONFIG_DIR"), plan.variable("HOME")) {
         (Some(directory), _) => PathBuf::from(directory),
         (None, Some(home)) => PathBuf::from(home).join(".claude"),
         (None, None) => PathBuf::from(".claude"),
-    };
-    let options = MirrorOptions::new(config.join("projects")).flush(store.flush);
-    Some(Arc::new(Mirror::start(store.store.clone(), options)))
+    }
+}
+
+/// What a session that is resumed has cost before: its engine counts on from there.
+fn cost_before(options: &Options, plan: &LaunchPlan) -> f64 {
+    let resumed = options.launch.session.start.resume.clone();
+    let id = resumed.and_then(|id| SessionId::new(id).ok());
+    let cost = id.and_then(|id| Sessions::open(config_dir(plan)).cost(&id).ok().flatten());
+    cost.unwrap_or(0.0)
 }
 
 /// The engine chosen, or the CLI as a child process.

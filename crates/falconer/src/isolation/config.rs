@@ -1,12 +1,12 @@
 //! What an isolated run is given.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::{NetworkPolicy, Sandbox, Skill};
+use super::{IsolationError, NetworkPolicy, Sandbox, Skill};
 use crate::options::{Auth, EnvironmentChange, Options};
 
 /// How much of the host an isolated run sees. The default: its own credentials as the host has
@@ -189,6 +189,16 @@ impl IsolationConfig {
     pub fn probe_limit(mut self, limit: Duration) -> Self {
         self.probe_limit = ProbeLimit(limit);
         self
+    }
+
+    /// Refuses a machine on which the sandbox asked for cannot be had, given its `PATH`. Nothing is
+    /// started: whether a sandbox protects is found out before the run.
+    ///
+    /// # Errors
+    ///
+    /// [`IsolationError::MissingProgram`] or [`IsolationError::Unsupported`].
+    pub fn check_machine(&self, path: Option<&OsStr>) -> Result<(), IsolationError> {
+        super::sandbox::check(&self.sandbox, path)
     }
 
     /// Where homes are made.

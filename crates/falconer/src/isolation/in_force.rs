@@ -1,5 +1,6 @@
 //! Which isolation a run really has.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -36,4 +37,22 @@ pub enum SandboxInForce {
     Unproven,
     /// Not at all. Somebody chose that by name.
     OffByChoice,
+}
+
+impl fmt::Display for IsolationInForce {
+    /// For people: what holds, and whether anybody tried it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let network = self.network.words();
+        match &self.sandbox {
+            SandboxInForce::Sandboxed { nesting, proof } => {
+                let strength = match nesting {
+                    Nesting::Strict => "",
+                    Nesting::WeakerByChoice => " more weakly, by choice",
+                };
+                write!(f, "sandboxed{strength}, network {network}; proven: {proof}")
+            }
+            SandboxInForce::Unproven => write!(f, "sandboxed, network {network}; not proven"),
+            SandboxInForce::OffByChoice => f.write_str("none, by choice; a home of its own"),
+        }
+    }
 }

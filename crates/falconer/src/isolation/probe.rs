@@ -11,13 +11,15 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use self::responder::Responder;
 use super::{Home, IsolationConfig, IsolationError};
+use crate::client::Client;
 use crate::error::Error;
+use crate::messages::Messages;
 use crate::options::Options;
 
 /// What was found out about something that must be refused.
@@ -118,9 +120,8 @@ async fn probe(
     let responder = Responder::start(&commands).await.map_err(failed)?;
     let options = options(program, &work, &responder.url(), path);
     let options = options.isolation(config.for_probe(&outside));
-    let run = async { crate::query::query("go", options).await?.outcome().await };
     let limit = config.probe_limit.0;
-    let ended = tokio::time::timeout(limit, Box::pin(run)).await;
+    let ended = tokio::time::timeout(limit, Box::pin(run(options, &responder))).await;
     drop(responder);
     let ran = |name: &str| work.join(name).exists();
     if !ran("write-ran") || (tries_host && !ran("host-ran")) {
@@ -128,7 +129,7 @@ async fn probe(
             Err(_) => format!("it did not end within {limit:?}"),
             Ok(Err(Error::Isolation(error))) => return Err(*error),
             Ok(Err(error)) => error.to_string(),
-            Ok(Ok(_)) => "the engine did not run the commands".to_owned(),
+            Ok(Ok(())) => "the engine did not run the commands".to_owned(),
         };
         return Err(IsolationError::ProbeFailed { reason });
     }
@@ -140,6 +141,28 @@ async fn probe(
         true => Ok(report),
         false => Err(IsolationError::NotProtected { report }),
     }
+}
+
+/// Runs the commands. When the engine has told the model what became of them, everything that
+/// counts has happened, so it is ended at once.
+async fn run(options: Options, responder: &Responder) -> Result<(), Error> {
+    let (client, mut messages) = Client::connect(options).await?;
+    client.send("go").await?;
+    let failed = tokio::select! {
+        () = responder.has_heard_results() => None,
+        failed = last_error(&mut messages) => failed,
+    };
+    client.close().await?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// Waits for the end; the last error on the way says why it came.
+async fn last_error(messages: &mut Messages) -> Option<Error> {
+    let mut last = None;
+    while let Some(message) = messages.next().await {
+        last = message.err().or(last);
+    }
+    last
 }
 
 fn judge(write_refused: bool, host_refused: Option<bool>) -> ProbeReport {
@@ -194,7 +217,8 @@ fn options(program: &Path, work: &Path, url: &str, path: Option<&OsStr>) -> Opti
         .cwd(work)
         .base_url(url)
         .allow_tools(["Bash"])
-        .max_turns(4);
+        .max_turns(4)
+        .close_grace(Duration::ZERO);
     let options = quiet
         .iter()
         .fold(options, |options, name| options.env(name, "1"));

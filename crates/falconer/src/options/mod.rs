@@ -24,13 +24,14 @@ use std::sync::Arc;
 use crate::engine_choice::InProcessEngine;
 use crate::handlers::Handlers;
 use crate::launch::redact::masked_text;
+use crate::transport::Around;
 
 pub use auth::{Auth, Billing};
 pub use environment::TraceContext;
 pub use extensions::{Plugin, Skills};
 pub use mcp::mcp_tool_name;
 pub use model::{Effort, Thinking, ThinkingDisplay};
-pub use permissions::PermissionPrompts;
+pub use permissions::{Bypass, PermissionPrompts};
 pub use prompt::SystemPrompt;
 pub use settings::{SettingSource, Settings};
 pub use timeouts::{BacklogLimits, CloseLadder, RuntimeLimits};
@@ -41,7 +42,7 @@ pub(crate) use auth::PROVIDER_SWITCHES;
 pub(crate) use environment::EnvironmentChange;
 pub(crate) use extensions::PluginDelivery;
 pub(crate) use mcp::sanitised;
-pub(crate) use permissions::{Bypass, ModeChoice};
+pub(crate) use permissions::ModeChoice;
 pub(crate) use prompt::PromptBase;
 pub(crate) use settings::{SandboxFallback, SettingsOptions};
 
@@ -68,6 +69,8 @@ pub struct Options {
     pub(crate) limits: RuntimeLimits,
     /// Instead of the CLI.
     pub(crate) engine: Option<Arc<dyn InProcessEngine>>,
+    /// Put around the transport, whichever it is.
+    pub(crate) around: Option<Around>,
 }
 
 impl Options {

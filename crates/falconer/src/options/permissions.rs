@@ -33,11 +33,13 @@ pub(crate) enum ModeChoice {
     Mode(PermissionMode),
 }
 
-/// Whether the caller accepted the danger of running without any question.
+/// Whether somebody accepted the danger of running without any question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Bypass {
+pub enum Bypass {
+    /// Nobody did; the mode `bypassPermissions` is refused.
     #[default]
     Forbidden,
+    /// Somebody did. Still refused for root.
     Accepted,
 }
 

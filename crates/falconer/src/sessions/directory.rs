@@ -12,7 +12,7 @@ use super::locate::{Located, Scope, find};
 use super::messages::{Messages, SystemMessages};
 use super::prompt::first_prompt;
 use super::transcript::FileTranscript;
-use super::{SessionError, SessionId, archive, change, subagents};
+use super::{SessionError, SessionId, archive, change, cost, subagents};
 
 /// The sessions that the CLI keeps below its configuration directory.
 ///
@@ -94,6 +94,13 @@ impl Sessions {
             &located.project,
             &ends,
         ))
+    }
+
+    /// What a session has cost so far, in US dollars, as its engine keeps it; `None` if the end
+    /// of its transcript does not say.
+    pub fn cost(&self, id: &SessionId) -> Result<Option<f64>, SessionError> {
+        let located = find(&self.root, &self.scope, id)?;
+        Ok(cost::cost(&self.ends(&located)?))
     }
 
     /// The messages of a session, in the order of the conversation.

@@ -11,6 +11,7 @@ mod archive;
 mod chain;
 mod change;
 mod compaction;
+mod cost;
 mod directory;
 mod ends;
 mod entry;

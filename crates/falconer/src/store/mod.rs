@@ -5,6 +5,7 @@
 //! there, and [`materialize`] brings one back to disk so that it can be resumed.
 
 mod contract;
+mod directory;
 mod entry;
 mod error;
 mod import;
@@ -19,6 +20,7 @@ mod summary;
 pub mod conformance;
 
 pub use contract::{Capabilities, SessionListing, SessionStore, StoreFuture};
+pub use directory::DirectorySessionStore;
 pub use entry::StoreEntry;
 pub use error::StoreError;
 pub use import::{Imported, import_session_to_store};

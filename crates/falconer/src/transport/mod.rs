@@ -5,6 +5,7 @@
 //! recorded session of the test kit are all transports, so everything above this module is
 //! the same for every engine.
 
+mod around;
 mod line_reader;
 mod memory;
 mod stderr_ring;
@@ -19,6 +20,7 @@ use futures_util::future::BoxFuture;
 
 use crate::error::Error;
 
+pub(crate) use around::Around;
 pub use memory::{EngineEnd, channel};
 pub use stderr_ring::StderrCallback;
 pub use subprocess::Subprocess;

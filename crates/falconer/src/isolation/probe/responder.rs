@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -17,6 +18,7 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(30);
 /// Answers until it is dropped.
 pub(super) struct Responder {
     port: u16,
+    heard: Arc<Notify>,
     _serving: AbortOnDropHandle<()>,
 }
 
@@ -29,11 +31,18 @@ impl Responder {
             (format!("toolu_probe_{index}"), input.to_string())
         });
         let calls: Arc<[(String, String)]> = calls.collect();
-        let serving = tokio::spawn(serve(listener, calls));
+        let heard = Arc::new(Notify::new());
+        let serving = tokio::spawn(serve(listener, calls, heard.clone()));
         Ok(Self {
             port,
+            heard,
             _serving: AbortOnDropHandle::new(serving),
         })
+    }
+
+    /// Waits until the engine says what became of the commands.
+    pub(super) async fn has_heard_results(&self) {
+        self.heard.notified().await;
     }
 
     pub(super) fn url(&self) -> String {
@@ -41,26 +50,33 @@ impl Responder {
     }
 }
 
-async fn serve(listener: TcpListener, calls: Arc<[(String, String)]>) {
+async fn serve(listener: TcpListener, calls: Arc<[(String, String)]>, heard: Arc<Notify>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         while connections.len() >= MOST_CONNECTIONS {
             connections.join_next().await;
         }
-        let calls = calls.clone();
+        let (calls, heard) = (calls.clone(), heard.clone());
         connections.spawn(async move {
-            let answered = answer(stream, &calls);
+            let answered = answer(stream, &calls, &heard);
             // A client that breaks off asks again.
             let _ = tokio::time::timeout(REQUEST_LIMIT, answered).await;
         });
     }
 }
 
-async fn answer(mut stream: TcpStream, calls: &[(String, String)]) -> io::Result<()> {
+async fn answer(
+    mut stream: TcpStream,
+    calls: &[(String, String)],
+    heard: &Notify,
+) -> io::Result<()> {
     let Some((head, body)) = read_request(&mut stream).await? else {
         return Ok(());
     };
     let (status, kind, text) = if head.starts_with("POST") && head.contains("/v1/messages") {
+        if has_results(&body) {
+            heard.notify_one();
+        }
         ("200 OK", "text/event-stream", events(&body, calls))
     } else if head.starts_with("HEAD") {
         ("200 OK", "text/plain", String::new())
@@ -102,12 +118,16 @@ fn content_length(head: &str) -> usize {
     length.unwrap_or(0)
 }
 
+/// All results come in one request.
+fn has_results(body: &[u8]) -> bool {
+    memchr::memmem::find(body, b"\"tool_result\"").is_some()
+}
+
 /// Asks for the commands if they can be run and have not been, else says that it is done.
 fn events(body: &[u8], calls: &[(String, String)]) -> String {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let tools = request["tools"].as_array().map_or(&[][..], Vec::as_slice);
     let can_run = tools.iter().any(|tool| tool["name"] == "Bash");
-    let has_run = memchr::memmem::find(body, b"\"tool_result\"").is_some();
     let mut text = String::new();
     let mut event = |kind: &str, mut data: Value| {
         data["type"] = Value::from(kind);
@@ -129,7 +149,7 @@ fn events(body: &[u8], calls: &[(String, String)]) -> String {
         );
         event("content_block_stop", json!({"index": index}));
     };
-    let asks = can_run && !has_run;
+    let asks = can_run && !has_results(body);
     if asks {
         for (index, (id, input)) in calls.iter().enumerate() {
             let start = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {}});
