@@ -19,6 +19,15 @@ pub struct Place {
     pub is_clear: bool,
 }
 
+/// What a walk comes across.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Something to read.
+    File,
+    /// Something to go into.
+    Directory,
+}
+
 impl Place {
     /// Follows the links of a path; a relative one is never clear.
     pub fn of(path: &Path) -> Self {
@@ -33,6 +42,16 @@ impl Place {
             is_dir: walk.real.is_dir(),
             real: walk.real,
             is_clear,
+        }
+    }
+
+    /// A file or directory that a walk found below this place without following links.
+    pub fn found(&self, below: &Path, kind: Found) -> Self {
+        Self {
+            spelled: self.spelled.join(below),
+            real: self.real.join(below),
+            is_dir: kind == Found::Directory,
+            is_clear: self.is_clear,
         }
     }
 

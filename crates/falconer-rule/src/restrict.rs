@@ -1,10 +1,12 @@
 //! Rules that deny or ask, compared with the parts of a command.
 
 use crate::command_pattern::CommandPattern;
-use crate::location::Location;
+use crate::location::{Location, Where};
 use crate::matcher::Matcher;
 use crate::path_pattern::PathPattern;
+use crate::place::Place;
 use crate::shell::{self, Direction, Part, Unparsable, Word};
+use crate::subject::naming;
 
 /// Whether a rule that denies or asks is about a command, or a part of it.
 pub fn restricts_command(
@@ -25,6 +27,32 @@ pub fn restricts_command(
     }
 }
 
+/// Whether a rule on files may be about one that is only known when the command runs.
+pub fn may_touch_unknown(matcher: &Matcher, parts: &[Part], mut location: Location) -> bool {
+    let words: fn(&Part) -> Vec<Word> = match matcher {
+        Matcher::Read(_) => named_words,
+        Matcher::Edit(_) => written_words,
+        _ => return false,
+    };
+    parts.iter().any(|part| {
+        let unknown = words(part).iter().any(|word| is_unknown(word, &location));
+        location.follow(part);
+        unknown
+    })
+}
+
+/// An option is no file, but its value may be one.
+fn is_unknown(word: &Word, location: &Location) -> bool {
+    let option = word.literal.as_deref().filter(|it| it.starts_with('-'));
+    if option.is_some_and(|option| !option.contains('=')) {
+        return false;
+    }
+    match word.glob {
+        Some(_) => location.expanded(word).is_none(),
+        None => location.places(word) == Where::Unknown,
+    }
+}
+
 fn any_file(
     parts: &[Part],
     mut location: Location,
@@ -32,9 +60,11 @@ fn any_file(
     pattern: &PathPattern,
 ) -> bool {
     parts.iter().any(|part| {
-        let hit = words(part)
-            .iter()
-            .any(|word| location.places(word).any(|place| pattern.touches(place)));
+        let touches = |place: &Place| pattern.touches(place);
+        let hit = words(part).iter().any(|word| {
+            let found = location.expanded(word).unwrap_or_default();
+            location.places(word).any(touches) || found.iter().any(touches)
+        });
         location.follow(part);
         hit
     })
@@ -87,6 +117,22 @@ fn read_words(part: &Part) -> Vec<Word> {
         words.extend(value.map(|(_, value)| Word::plain(value)));
     }
     words
+}
+
+/// Every word that is likely a file, so that it is worth a question when nobody knows it.
+fn named_words(part: &Part) -> Vec<Word> {
+    let redirects = part.redirects.iter();
+    let opened = redirects.filter(|redirect| redirect.direction == Direction::Read);
+    let arguments = match part.name() {
+        // Where `cd` goes is not read by it, and what is read there is not known from then on.
+        Some(
+            "cd" | "mkdir" | "exit" | "return" | "sleep" | "kill" | "wait" | "seq" | "true"
+            | "false" | ":",
+        ) => Vec::new(),
+        _ => naming(part),
+    };
+    let files = opened.map(|redirect| &redirect.file).chain(arguments);
+    files.cloned().collect()
 }
 
 fn written_words(part: &Part) -> Vec<Word> {

@@ -198,7 +198,7 @@ fn places_of_parts(parts: &[Part], location: &mut Location, shells: usize) -> Ve
 }
 
 /// The arguments that may name files: not what is only printed, nor the message of a commit.
-fn naming(part: &Part) -> Vec<&Word> {
+pub(crate) fn naming(part: &Part) -> Vec<&Word> {
     let arguments = part.arguments();
     match part.name() {
         Some("echo" | "printf") => Vec::new(),

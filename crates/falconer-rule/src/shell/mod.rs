@@ -7,6 +7,7 @@ mod heredoc;
 mod narrow;
 mod option;
 mod plain;
+mod programs;
 mod read_only;
 mod walk;
 mod word;
