@@ -23,3 +23,5 @@ mod workbench;
 pub use front::{
     End, Exit, Launch, Model, Session, SessionEnd, Streams, Unexplained, explain, open, run_process,
 };
+pub use provider::{ModelTape, Overheard};
+pub use session::models::{KNOWN_MODELS, KnownModel};

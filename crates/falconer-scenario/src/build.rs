@@ -176,6 +176,13 @@ impl MessageReply {
         self
     }
 
+    /// Says more about why the model stopped, such as the category of a refusal.
+    #[must_use]
+    pub fn stop_details(mut self, details: Value) -> Self {
+        self.stop_details = Some(Box::new(details));
+        self
+    }
+
     /// Sets the tokens used.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {

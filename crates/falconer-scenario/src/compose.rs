@@ -59,13 +59,22 @@ impl Composed<'_> {
         self.reply.usage.unwrap_or_default()
     }
 
+    /// Only replies that say more have the field, as before there was one.
+    fn add_details(&self, message: &mut Value) {
+        if let Some(details) = &self.reply.stop_details {
+            message["stop_details"] = Value::clone(details);
+        }
+    }
+
     fn message(&self) -> Value {
         let blocks: Vec<Value> = self.blocks().iter().map(Block::whole).collect();
-        json!({
+        let mut message = json!({
             "id": self.id, "type": "message", "role": "assistant", "model": self.model,
             "content": blocks, "stop_reason": self.stop_reason(), "stop_sequence": null,
             "usage": self.usage(),
-        })
+        });
+        self.add_details(&mut message);
+        message
     }
 
     /// The content with texts around pauses joined.
@@ -264,9 +273,11 @@ impl<'a> Stream<'a> {
 
     fn finish(&mut self) {
         let reason = self.composed.stop_reason();
+        let mut delta = json!({"stop_reason": reason, "stop_sequence": null});
+        self.composed.add_details(&mut delta);
         self.event(json!({
             "type": "message_delta",
-            "delta": {"stop_reason": reason, "stop_sequence": null},
+            "delta": delta,
             "usage": self.composed.usage(),
         }));
         self.event(json!({"type": "message_stop"}));

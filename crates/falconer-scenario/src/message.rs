@@ -17,6 +17,9 @@ pub struct MessageReply {
     /// Why the model stopped; without it `tool_use` if a tool is called, else `end_turn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
+    /// What the API says about the reason, such as the category of a refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_details: Option<Box<Value>>,
     /// The tokens used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

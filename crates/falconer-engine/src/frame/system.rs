@@ -120,6 +120,12 @@ pub(crate) fn informational(content: &str, level: &str) -> Value {
     json!({"type": "system", "subtype": "informational", "content": content, "level": level})
 }
 
+/// A server is done with what it sent the user to a page for.
+pub(crate) fn elicitation_complete(server: &str, id: &str) -> Value {
+    json!({"type": "system", "subtype": "elicitation_complete", "mcp_server_name": server,
+        "elicitation_id": id})
+}
+
 /// A prompt did not pass the hooks.
 pub(crate) fn prompt_blocked(content: &str, outcome: Map<String, Value>) -> Value {
     let mut frame = informational(content, "warning");

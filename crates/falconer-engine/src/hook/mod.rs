@@ -199,6 +199,11 @@ impl Hooks {
         fired
     }
 
+    /// Cancelled when the session ends, for hooks outside of turns.
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
+
     /// Ends hooks that went on by themselves.
     pub(crate) async fn close(&self) {
         self.closing.cancel();

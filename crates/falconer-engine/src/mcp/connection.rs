@@ -154,6 +154,7 @@ async fn open_once(
             // These are told of no abilities: the host has its own ways to ask.
             let quiet = Wiring {
                 elicitation: Elicitation::Decline,
+                listener: None,
                 ..wiring.clone()
             };
             let client = Client::new(name, &quiet, Arc::clone(changed));

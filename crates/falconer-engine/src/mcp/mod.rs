@@ -24,6 +24,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use falconer_protocol::control::{Elicitation as Question, ElicitationReply};
+use futures_util::future::BoxFuture;
+
 use crate::environment::Environment;
 use crate::host::Host;
 
@@ -43,6 +46,8 @@ pub(crate) struct Wiring {
     /// Where children run.
     pub(crate) cwd: PathBuf,
     pub(crate) elicitation: Elicitation,
+    /// Who hears of questions, apart from the host.
+    pub(crate) listener: Option<Arc<dyn Listener>>,
     /// What servers are told about the client.
     pub(crate) version: String,
 }
@@ -54,6 +59,22 @@ pub(crate) enum Elicitation {
     AskHost,
     /// There is nobody to ask.
     Decline,
+}
+
+/// Hears of what servers ask the user, before the host does and when it has answered.
+pub(crate) trait Listener: std::fmt::Debug + Send + Sync {
+    /// An answer in the place of the host's, if there is one.
+    fn asked<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<ElicitationReply>>;
+
+    /// The answer that the server gets.
+    fn answered<'a>(
+        &'a self,
+        question: &'a Question,
+        reply: ElicitationReply,
+    ) -> BoxFuture<'a, ElicitationReply>;
+
+    /// The server says that what it sent the user away for is done.
+    fn completed<'a>(&'a self, server: &'a str, id: &'a str) -> BoxFuture<'a, ()>;
 }
 
 impl Wiring {

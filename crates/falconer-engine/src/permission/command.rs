@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_rule::shell::{self, Direction, Part};
-use falconer_rule::{Effect, Location, Matcher, Place, Where};
+use falconer_rule::{Effect, Location, Matcher, Place, Where, may_touch_unknown};
 
 use super::judge::{ask, because_of};
 use super::protected::{is_protected, mentions_protected};
@@ -12,7 +12,29 @@ use super::question::{Because, Case, Verdict};
 use super::{Permissions, suggest};
 
 impl Permissions {
+    /// What is allowed may still name a file that a rule forbids, when nobody can tell.
     pub(super) fn judge_command(&self, question: &Case<'_>, command: &str) -> Verdict {
+        match self.judge_known(question, command) {
+            Verdict::Allow { .. } if self.may_touch_forbidden(question, command) => {
+                let why = "a file it names is only known when it runs, and a rule forbids some";
+                ask(question, Because::NotUnderstood(why.to_owned()), Vec::new())
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn may_touch_forbidden(&self, question: &Case<'_>, command: &str) -> bool {
+        let Ok(parts) = question.parts(command) else {
+            return false;
+        };
+        let location = || Location::new(question.cwd, self.anchors.home.as_deref());
+        let mut restrictions = self
+            .rules_that(Effect::Deny)
+            .chain(self.rules_that(Effect::Ask));
+        restrictions.any(|(_, matcher)| may_touch_unknown(matcher, parts, location()))
+    }
+
+    fn judge_known(&self, question: &Case<'_>, command: &str) -> Verdict {
         let all = self.allows_everything(question);
         let parts = match question.parts(command) {
             Ok(parts) => parts,

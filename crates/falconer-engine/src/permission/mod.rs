@@ -223,6 +223,14 @@ impl Permissions {
         }
     }
 
+    /// Adds rules that deny or ask.
+    pub(crate) fn restrict(&mut self, rules: impl IntoIterator<Item = WrittenRule>) {
+        let restrictions = rules.into_iter();
+        for rule in restrictions.filter(|rule| rule.behavior != Effect::Allow) {
+            self.add(rule);
+        }
+    }
+
     /// Whether a rule takes the whole tool away, so that the model is not told of it.
     pub(crate) fn removes(&self, tool: &str) -> bool {
         self.rules_that(Effect::Deny)

@@ -2,6 +2,7 @@
 
 mod cassettes;
 mod commands;
+mod hidden;
 mod injection;
 mod paths;
 mod properties;

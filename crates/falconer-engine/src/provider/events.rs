@@ -197,7 +197,7 @@ impl<F: Framing> Reading<F> {
 }
 
 /// Reads the JSON of one event.
-fn decode(data: &[u8]) -> Result<ApiEvent, ApiFailure> {
+pub(super) fn decode(data: &[u8]) -> Result<ApiEvent, ApiFailure> {
     let text = String::from_utf8_lossy(data).into_owned();
     let raw = RawValue::from_string(text).map_err(|error| not_json(data, &error))?;
     let raw = one_line(raw).map_err(|error| not_json(data, &error))?;

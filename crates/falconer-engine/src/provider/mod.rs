@@ -36,6 +36,7 @@ use serde_json::{Value, value::RawValue};
 
 pub(crate) use connect::{ConnectError, ProviderSettings, connect};
 pub(crate) use failure::{ApiFailure, FailureKind};
+pub use record::{ModelTape, Overheard};
 pub(crate) use renewable::Renewable;
 
 /// A place that answers requests of the Messages API.

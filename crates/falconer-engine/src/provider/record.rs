@@ -4,6 +4,7 @@
 //! tool result. The pace of the run is not kept. The file is written anew after each answer, so
 //! that a run that is killed leaves what it had.
 
+mod overheard;
 mod rule;
 
 use std::io::Write;
@@ -17,6 +18,8 @@ use serde_json::Value;
 
 use super::assemble::Assembler;
 use super::{ApiEvent, ApiFailure, ApiRequest, Capabilities, Provider, Streaming};
+
+pub use overheard::{ModelTape, Overheard};
 
 /// A provider that writes down what another one answers.
 #[derive(Debug)]
@@ -41,10 +44,9 @@ struct State {
 
 impl Recording {
     pub(crate) fn new(inner: Arc<dyn Provider>, path: PathBuf) -> Self {
-        let state = Mutex::default();
         Self {
             inner,
-            tape: Arc::new(Tape { path, state }),
+            tape: Arc::new(Tape::new(path)),
         }
     }
 
@@ -159,6 +161,11 @@ impl Drop for Take {
 }
 
 impl Tape {
+    fn new(path: PathBuf) -> Self {
+        let state = Mutex::default();
+        Self { path, state }
+    }
+
     fn add(&self, asked: &ModelRequest, kind: RequestKind, reply: Reply) {
         let rule = Rule::new(rule::matcher(asked, kind), reply);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,18 +9,14 @@ use falconer_protocol::hook::HookEvent;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::config::Input;
-use super::control::{self, Outcome};
 use super::core::Core;
-use super::line::{self, Fatal, Line, Request};
-use super::queue::{Admission, Prompt};
+use super::queue::Prompt;
 use super::stop::{Exit, Stop};
 use crate::frame::lifecycle::{self, Stage};
-use crate::frame::reply::Reply;
 use crate::frame::system;
 use crate::task::StopBy;
 use crate::turn::hooks::Base;
@@ -29,6 +25,8 @@ use crate::turn::{self, Finished};
 
 /// How many control requests may be worked on at once. More wait for their turn.
 const MAX_JOBS: usize = 64;
+/// How often hooks hear of changes of settings files.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// How long a session that has lost its host waits for shells in the background.
 const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
@@ -37,12 +35,12 @@ pub(super) struct Actor {
     pub(super) core: Arc<Core>,
     input: Option<mpsc::Receiver<Bytes>>,
     stop: Stop,
-    turn: Option<Running>,
+    pub(super) turn: Option<Running>,
     /// Answers that take time.
-    jobs: FuturesUnordered<BoxFuture<'static, ()>>,
-    await_initialize: bool,
+    pub(super) jobs: FuturesUnordered<BoxFuture<'static, ()>>,
+    pub(super) await_initialize: bool,
     last_was_error: bool,
-    ending: Option<Exit>,
+    pub(super) ending: Option<Exit>,
     /// Tasks are to be stopped when the turn has ended.
     tasks_end: bool,
     /// No more turns: a signal or `end_session`.
@@ -51,12 +49,14 @@ pub(super) struct Actor {
     busy: bool,
     /// When the input was closed.
     closed_at: Option<Instant>,
+    /// When to look at the settings files again.
+    look_at: Instant,
 }
 
 /// The turn that is going on.
-struct Running {
+pub(super) struct Running {
     future: BoxFuture<'static, Finished>,
-    interrupt: Interrupt,
+    pub(super) interrupt: Interrupt,
     prompts: Vec<MessageUuid>,
 }
 
@@ -69,6 +69,7 @@ enum Event {
     Interrupted,
     Terminated,
     WaitedLongEnough,
+    TimeToLook,
 }
 
 impl Actor {
@@ -96,6 +97,7 @@ impl Actor {
             closing: false,
             busy: false,
             closed_at: None,
+            look_at: Instant::now() + BETWEEN_LOOKS,
         };
         if let Input::OneShot(prompt) = how {
             actor.core.queue().push(Prompt::text(prompt.clone()));
@@ -160,6 +162,9 @@ impl Actor {
         let has_jobs = !self.jobs.is_empty();
         let reads = self.input.is_some() && self.jobs.len() < MAX_JOBS;
         let deadline = self.background_deadline();
+        // Only where somebody wants to know at once: idle sessions are not to be woken.
+        let is_watched = core.hooks.has(&HookEvent::ConfigChange);
+        let look_at = is_watched.then_some(self.look_at);
         let input = &mut self.input;
         let turn = &mut self.turn;
         let lines = async {
@@ -182,6 +187,7 @@ impl Actor {
             event = core.next_task_event() => Event::Task(Box::new(event)),
             Some(()) = self.jobs.next(), if has_jobs => Event::JobDone,
             () = sleep_until(deadline) => Event::WaitedLongEnough,
+            () = sleep_until(look_at) => Event::TimeToLook,
         }
     }
 
@@ -208,6 +214,22 @@ impl Actor {
             Event::Interrupted => self.interrupted().await,
             Event::Terminated => self.terminated(),
             Event::WaitedLongEnough => self.closing = true,
+            Event::TimeToLook => self.look_at_settings(),
+        }
+    }
+
+    /// Somebody may have changed the settings files.
+    fn look_at_settings(&mut self) {
+        self.look_at = Instant::now() + BETWEEN_LOOKS;
+        let changes = self.core.watch().look();
+        if changes.is_empty() {
+            return;
+        }
+        if self.core.hooks.has(&HookEvent::ConfigChange) {
+            let core = Arc::clone(&self.core);
+            self.jobs.push(Box::pin(core.take_changes(changes)));
+        } else {
+            self.core.take_restrictions();
         }
     }
 
@@ -289,6 +311,7 @@ impl Actor {
         if !std::mem::replace(&mut self.busy, true) {
             self.core.speaker.state("running").await;
         }
+        self.look_at_settings();
         self.core.record.dequeued();
         self.core.state().turns += 1;
         let interrupt = Interrupt::default();
@@ -308,114 +331,6 @@ impl Actor {
             self.core.speaker.say(frame).await;
         }
         self.end_tasks();
-    }
-
-    async fn read(&mut self, bytes: &Bytes) {
-        for text in bytes.split(|byte| *byte == b'\n') {
-            if self.ending.is_some() {
-                return;
-            }
-            match line::read(text) {
-                Ok(line) => self.take(line).await,
-                Err(fatal) => self.fail(&fatal),
-            }
-        }
-    }
-
-    async fn take(&mut self, line: Line) {
-        if self.await_initialize && line != Line::Ignored {
-            self.await_initialize = false;
-            let first = matches!(&line, Line::Request(it) if it.subtype == "initialize");
-            if !first {
-                return self.fail(&Fatal::NotInitialized);
-            }
-        }
-        match line {
-            Line::Prompt(prompt) => self.enqueue(*prompt).await,
-            Line::Request(request) => self.answer(request).await,
-            Line::Answer(value) => self.resolve(value),
-            Line::Environment {
-                variables,
-                request_id,
-            } => {
-                let reply = match self.core.update_environment(&variables) {
-                    Ok(applied) => Reply::Success(json!({"applied": applied})),
-                    Err(error) => Reply::failure(error.to_string()),
-                };
-                if request_id.is_some() {
-                    let frame = reply.frame(request_id.as_ref());
-                    self.core.speaker.reply(&frame).await;
-                } else if let Reply::Failure(failure) = reply {
-                    let frame = system::informational(&failure.error, "warning");
-                    self.core.speaker.say(frame).await;
-                }
-            }
-            Line::Ignored => {}
-        }
-    }
-
-    fn fail(&mut self, fatal: &Fatal) {
-        self.turn = None;
-        self.ending = Some(Exit {
-            code: 1,
-            stderr: vec![fatal.to_string()],
-        });
-    }
-
-    fn resolve(&self, value: Value) {
-        match falconer_protocol::from_value(value) {
-            Ok(response) => {
-                self.core.workbench.host.resolve(response);
-            }
-            Err(error) => tracing::debug!(%error, "an answer that cannot be read"),
-        }
-    }
-
-    async fn enqueue(&mut self, prompt: Prompt) {
-        let uuid = prompt.uuid.clone();
-        let content = prompt.clone();
-        let admission = self.core.queue().push(prompt);
-        match admission {
-            Admission::Queued => self.core.record.enqueued(&content),
-            Admission::Repeated => return,
-            Admission::Full => {
-                tracing::warn!("the queue is full; a prompt was dropped");
-                return;
-            }
-        }
-        if let Some(uuid) = &uuid {
-            let frame = lifecycle::command(uuid, Stage::Queued);
-            self.core.speaker.say(frame).await;
-        }
-        if let (true, Some(turn)) = (self.core.queue().is_urgent(), &self.turn) {
-            turn.interrupt.preempt();
-        }
-    }
-
-    async fn answer(&mut self, request: Request) {
-        let id = request.id.clone();
-        match control::answer(self, request).await {
-            Outcome::Now(reply) => {
-                let frame = reply.frame(id.as_ref());
-                self.core.speaker.reply(&frame).await;
-            }
-            Outcome::Then(reply, frames) => {
-                let frame = reply.frame(id.as_ref());
-                self.core.speaker.reply(&frame).await;
-                for frame in frames {
-                    self.core.speaker.say(frame).await;
-                }
-            }
-            Outcome::Said => {}
-            Outcome::Alone(job) => self.jobs.push(job),
-            Outcome::Later(job) => {
-                let core = Arc::clone(&self.core);
-                self.jobs.push(Box::pin(async move {
-                    let frame = job.await.frame(id.as_ref());
-                    core.speaker.reply(&frame).await;
-                }));
-            }
-        }
     }
 
     /// The lever of the running turn.

@@ -22,7 +22,7 @@ use crate::mcp::Servers;
 use crate::permission::{ModeRefused, Permissions};
 use crate::provider::Provider;
 use crate::provider::price::PriceTable;
-use crate::settings::{Files, Settings};
+use crate::settings::{Files, Settings, Watch};
 use crate::task::TaskEvent;
 use crate::tool::Tool;
 use crate::tool::registry::{self, Toolbox};
@@ -87,6 +87,7 @@ pub(crate) struct Core {
     pub(crate) options: Options,
     pub(crate) files: Files,
     pub(crate) prices: PriceTable,
+    pub(super) watch: Mutex<Watch>,
     pub(super) permissions: Mutex<Permissions>,
     pub(super) settings: Mutex<Settings>,
     pub(super) queue: Mutex<Queue>,
@@ -102,6 +103,10 @@ fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Core {
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Permissions> {
         hold(&self.permissions)
+    }
+
+    pub(crate) fn watch(&self) -> MutexGuard<'_, Watch> {
+        hold(&self.watch)
     }
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
@@ -272,6 +277,9 @@ impl Core {
             let applied = self.permissions().apply(update, &self.files);
             match applied {
                 Ok(applied) => {
+                    if let Some(path) = &applied.written {
+                        self.watch().accept(path);
+                    }
                     if let Some(mode) = applied.mode {
                         self.speaker.say(system::mode_changed(mode.as_str())).await;
                     }

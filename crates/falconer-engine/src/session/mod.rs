@@ -12,8 +12,11 @@ pub(crate) mod record;
 
 mod actor;
 mod commands;
+mod config_change;
 mod context;
 mod control;
+mod elicitation;
+mod hear;
 mod init;
 mod line;
 mod open;

@@ -16,27 +16,35 @@ pub(crate) enum ThinkingStyle {
     None,
 }
 
-struct Known {
-    alias: &'static str,
-    id: &'static str,
-    display: &'static str,
-    about: &'static str,
+/// A model that every engine knows by a short name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownModel {
+    /// The short name.
+    pub alias: &'static str,
+    /// What the API calls it.
+    pub id: &'static str,
+    /// For people.
+    pub display: &'static str,
+    /// What it is good for.
+    pub about: &'static str,
 }
 
-const KNOWN: &[Known] = &[
-    Known {
+/// The models that are known by a short name, the strongest first.
+pub const KNOWN_MODELS: &[KnownModel] = &[
+    KnownModel {
         alias: "opus",
         id: "claude-opus-5-5",
         display: "Opus",
         about: "Most capable, for hard work",
     },
-    Known {
+    KnownModel {
         alias: "sonnet",
         id: "claude-sonnet-5-5",
         display: "Sonnet",
         about: "Quick and capable, for everyday work",
     },
-    Known {
+    KnownModel {
         alias: "haiku",
         id: "claude-haiku-5-5",
         display: "Haiku",
@@ -50,7 +58,9 @@ pub(crate) fn resolve(name: &str) -> String {
     if name.is_empty() || name.eq_ignore_ascii_case("default") {
         return DEFAULT.to_owned();
     }
-    let known = KNOWN.iter().find(|it| it.alias.eq_ignore_ascii_case(name));
+    let known = KNOWN_MODELS
+        .iter()
+        .find(|it| it.alias.eq_ignore_ascii_case(name));
     known.map_or(name, |it| it.id).to_owned()
 }
 
@@ -73,7 +83,7 @@ pub(crate) fn after_refusal(model: &str, category: &str) -> Option<&'static str>
 
 /// Whether a model needs no probe before it is used.
 pub(crate) fn is_known(id: &str) -> bool {
-    KNOWN.iter().any(|it| it.id == id)
+    KNOWN_MODELS.iter().any(|it| it.id == id)
 }
 
 /// How a model is told to think.
@@ -115,8 +125,13 @@ fn version(id: &str) -> Option<(&str, u32, u32)> {
 
 /// The models, for `initialize` and `list_models`.
 pub(crate) fn list() -> Value {
-    let default = info("default", DEFAULT, "Default (recommended)", KNOWN[0].about);
-    let rest = KNOWN
+    let default = info(
+        "default",
+        DEFAULT,
+        "Default (recommended)",
+        KNOWN_MODELS[0].about,
+    );
+    let rest = KNOWN_MODELS
         .iter()
         .map(|it| info(it.alias, it.id, it.display, it.about));
     Value::Array(std::iter::once(default).chain(rest).collect())

@@ -17,6 +17,7 @@ use super::actor::Actor;
 use super::config::{self, History, PermissionPrompt, SessionConfig};
 use super::control::set_schema;
 use super::core::{Core, Options, State};
+use super::elicitation::Witness;
 use super::ledger::Ledger;
 use super::models;
 use super::preferences::settings_hooks;
@@ -31,7 +32,7 @@ use crate::permission::{Bypass, Effect, ModeRefused, Permissions, RuleSource, St
 use crate::provider::ConnectError;
 use crate::provider::price::PriceTable;
 use crate::provider::side::QuickModel;
-use crate::settings::{Found, Settings, Sources, UserConfig};
+use crate::settings::{Found, Settings, Sources, UserConfig, Watch};
 use crate::transcript::{
     Checkpoints, Fork, OpenError, Opened, Origin as Beginning, Persistence, Place, Request, Stamp,
     Transcript, config_dir,
@@ -85,7 +86,7 @@ pub(crate) fn open(config: SessionConfig) -> Result<SessionHandle, Refused> {
     let how = config.input.clone();
     let (core, warnings) = build(config, &outbox)?;
     let stop = Stop::default();
-    let actor = Actor::new(Arc::new(core), lines, stop.clone(), &how);
+    let actor = Actor::new(core, lines, stop.clone(), &how);
     let running = tokio::spawn(actor.run());
     let ended = running.map(|ended| {
         ended.unwrap_or_else(|error| Exit {
@@ -108,12 +109,13 @@ pub(crate) fn explain(config: &SessionConfig, call: &Call<'_>) -> Result<Voice, 
 }
 
 /// Reads what is there, then makes the parts.
-fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String>), Refused> {
+fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<String>), Refused> {
     let Found {
         sources,
         user,
         settings,
     } = std::mem::take(&mut config.settings);
+    let watch = sources.clone().map_or_else(Watch::default, Watch::new);
     let nowhere = || Sources::new(&config.environment, config.cwd.clone());
     let sources = sources.unwrap_or_else(nowhere);
     let mut warnings = settings.warnings().to_vec();
@@ -127,7 +129,9 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String
     let states = StateEvents::of(&config.environment);
     let speaker = Speaker::new(outbox.clone(), opened.session.clone(), states);
     let hooks = hooks(&config, &sources, &settings, &host, outbox, &mut warnings);
-    let servers = servers(&config, &sources, &user, &settings, &host, &mut warnings);
+    let witness = Arc::<Witness>::default();
+    let asked = (&host, Arc::clone(&witness));
+    let servers = servers(&config, &sources, &user, &settings, asked, &mut warnings);
     let workbench = workbench(&config, &settings, &opened, place.as_ref(), host);
     if let Some(file) = &workbench.plan_file {
         permissions.set_plan_file(file);
@@ -149,6 +153,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String
         record: Record::new(opened.transcript, place, config.history.name.clone()),
         files: sources.files(),
         prices,
+        watch: Mutex::new(watch),
         permissions: Mutex::new(permissions),
         settings: Mutex::new(settings),
         queue: Mutex::new(Queue::after(opened.loaded.prompts)),
@@ -159,6 +164,8 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Core, Vec<String
     if let Some(schema) = &config.json_schema {
         set_schema(&core, schema).map_err(Refused::Schema)?;
     }
+    let core = Arc::new(core);
+    witness.attend(&core);
     Ok((core, warnings))
 }
 
@@ -254,7 +261,7 @@ fn servers(
     sources: &Sources,
     user: &UserConfig,
     settings: &Settings,
-    host: &Host,
+    (host, witness): (&Host, Arc<Witness>),
     warnings: &mut Vec<String>,
 ) -> Servers {
     let mut declared: Vec<Declared> = Vec::new();
@@ -271,15 +278,19 @@ fn servers(
             }
         }
     }
+    // A host that cannot be asked about tools may still answer, and so may hooks.
     let elicitation = match config.permissions.prompt {
-        PermissionPrompt::Nobody | PermissionPrompt::Off => Elicitation::Decline,
-        PermissionPrompt::Host | PermissionPrompt::McpTool(_) => Elicitation::AskHost,
+        PermissionPrompt::Off => Elicitation::Decline,
+        PermissionPrompt::Nobody | PermissionPrompt::Host | PermissionPrompt::McpTool(_) => {
+            Elicitation::AskHost
+        }
     };
     let wiring = Wiring {
         host: host.clone(),
         environment: Arc::clone(&config.environment),
         cwd: config.cwd.clone(),
         elicitation,
+        listener: Some(witness),
         version: config.version.clone(),
     };
     Servers::connect(declared, wiring)

@@ -51,6 +51,8 @@ impl Core {
             .environment
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         *self.settings() = settings;
+        // What was forbidden on the way stays so.
+        self.take_restrictions();
     }
 
     /// The servers, for `system/init`.

@@ -10,6 +10,7 @@ mod read;
 mod sources;
 mod trust;
 mod user_config;
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub(crate) use files::{Change, Files, Scope, WriteError};
 pub(crate) use getters::SettingsHook;
 pub(crate) use sources::{Enabled, Sources, Trust};
 pub(crate) use user_config::{McpScope, McpServer, UserConfig};
+pub(crate) use watch::{Changed, Watch};
 
 pub(crate) use merge::merge;
 

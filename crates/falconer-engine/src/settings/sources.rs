@@ -77,6 +77,25 @@ impl Sources {
         }
     }
 
+    /// The files that are read, if they are there.
+    pub(super) fn paths(&self) -> Vec<(Source, PathBuf)> {
+        let files = self.files();
+        let user = files.user().filter(|_| self.enabled.user);
+        let project = self.enabled.project.then(|| files.project_file());
+        let local = self.enabled.local.then(|| files.local());
+        let managed = Some(self.managed.clone());
+        let all = [
+            (Source::User, user),
+            (Source::Project, project),
+            (Source::Local, local),
+            (Source::Managed, managed),
+        ];
+        let given = all.into_iter();
+        given
+            .filter_map(|(source, path)| Some((source, path?)))
+            .collect()
+    }
+
     pub(super) fn layers(&self, warnings: &mut Vec<String>) -> Vec<Layer> {
         let files = self.files();
         let mut layers = Vec::new();

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use falconer_protocol::system::TaskStatus;
-use falconer_sandbox::{Exit, ExitStatus, Handle, Ladder};
+use falconer_sandbox::{Exit, Handle, Ladder};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
@@ -18,8 +17,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::capture::Capture;
-use super::event::{self, TaskEvent};
+use super::event;
 use super::id;
+use super::last_words;
 use super::output_file::{self, OutputFile};
 use super::registry::{Registry, lock};
 use super::shell::{Cause, End, Launch, Lifetime, Move, Phase, Shell, StopBy, Why};
@@ -319,7 +319,7 @@ impl Driver {
         if let Some(note) = self
             .shell
             .is_background()
-            .then(|| last_line(self.cause, exit.status))
+            .then(|| last_words::last_line(self.cause, exit.status))
         {
             self.took_output(!note.is_empty(), note.as_bytes()).await;
         }
@@ -336,7 +336,7 @@ impl Driver {
             leftovers: exit.leftovers,
         });
         let order = self.registry.telling.lock().await;
-        for event in self.last_words(&end) {
+        for event in last_words::of(&self.registry, &self.shell, &end) {
             self.registry.tell(event).await;
         }
         self.shell.phase.send_replace(Phase::Ended(end));
@@ -354,80 +354,6 @@ impl Driver {
         if let Some(whole) = whole {
             self.open_file(&whole).await;
         }
-    }
-
-    fn last_words(&self, end: &End) -> Vec<TaskEvent> {
-        let info = self.shell.info();
-        let status = status(end);
-        if !info.is_background {
-            let notification =
-                event::notification(&info, status, String::new(), info.description.clone());
-            let finished = TaskEvent::Finished {
-                notification,
-                wakes_model: false,
-            };
-            return self
-                .shell
-                .is_announced()
-                .then_some(finished)
-                .into_iter()
-                .collect();
-        }
-        let mut others = self.registry.background();
-        others.retain(|other| other.id != info.id);
-        let is_session_end = end.cause == Cause::SessionEnd;
-        let file = end.file.as_ref().filter(|_| !is_session_end);
-        let file = file
-            .map(|file| file.display().to_string())
-            .unwrap_or_default();
-        let finished = TaskEvent::Finished {
-            notification: event::notification(&info, status.clone(), file, summary(&info, end)),
-            wakes_model: matches!(end.cause, Cause::Itself | Cause::TimeLimit(_)),
-        };
-        let ended = event::ended(&info, &status);
-        if is_session_end {
-            vec![finished, ended, event::changed(&others)]
-        } else {
-            vec![ended, finished, event::changed(&others)]
-        }
-    }
-}
-
-fn status(end: &End) -> TaskStatus {
-    match (end.cause, end.status) {
-        (Cause::Itself, ExitStatus::Code(0)) => TaskStatus::Completed,
-        (Cause::Itself, _) => TaskStatus::Failed,
-        _ => TaskStatus::Stopped,
-    }
-}
-
-/// What the output of a command in the background ends with, for those who only see that.
-fn last_line(cause: Cause, status: ExitStatus) -> String {
-    match (cause, status) {
-        (Cause::Itself, ExitStatus::Code(0)) => String::new(),
-        (Cause::Itself, ExitStatus::Code(code)) => format!("\n[exited with code {code}]\n"),
-        _ => "\n[killed]\n".to_owned(),
-    }
-}
-
-fn summary(info: &TaskInfo, end: &End) -> String {
-    let name = &info.description;
-    match (end.cause, end.status) {
-        (Cause::Itself, ExitStatus::Code(0)) => {
-            format!("Background command \"{name}\" completed (exit code 0)")
-        }
-        (Cause::Itself, ExitStatus::Code(code)) => {
-            format!("Background command \"{name}\" failed with exit code {code}")
-        }
-        (Cause::Itself, ExitStatus::Signal(signal)) => {
-            format!("Background command \"{name}\" was ended by signal {signal}")
-        }
-        (Cause::Itself, _) => format!("Background command \"{name}\" ended"),
-        (Cause::TimeLimit(time), _) => {
-            let seconds = time.as_secs();
-            format!("Background command \"{name}\" was stopped after its limit of {seconds} s")
-        }
-        (Cause::Stopped(_) | Cause::SessionEnd, _) => name.clone(),
     }
 }
 

@@ -7,6 +7,7 @@ mod capture;
 mod driver;
 mod event;
 mod id;
+mod last_words;
 mod output_file;
 mod registry;
 mod shell;

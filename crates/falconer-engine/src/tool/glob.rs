@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use falconer_protocol::Object;
+use falconer_rule::Found;
 use futures_util::future::BoxFuture;
 use ignore::overrides::{Override, OverrideBuilder};
 use serde_json::{Value, json};
@@ -141,11 +142,11 @@ impl Search for Quarry<'_> {
     fn enters(&self, directory: &Path, name: &OsStr) -> bool {
         !walk::is_version_control(name)
             && !self.rules.matched(directory, true).is_ignore()
-            && !self.hidden.hides(directory)
+            && !self.hidden.hides(directory, Found::Directory)
     }
 
     fn wants(&self, file: &Path) -> bool {
-        !self.rules.matched(file, false).is_ignore() && !self.hidden.hides(file)
+        !self.rules.matched(file, false).is_ignore() && !self.hidden.hides(file, Found::File)
     }
 
     fn is_over(&self) -> bool {
@@ -176,7 +177,7 @@ fn find(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
         ))
     })?;
     let interrupt = Interrupt::new(call.cancelled.clone(), limit);
-    let hidden = call.workbench.hidden();
+    let hidden = call.workbench.hidden().below(&hunt.root);
     let quarry = Quarry {
         rules,
         hidden,

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use falconer_rule::Found;
 use ignore::WalkBuilder;
 
 use crate::permission::Hidden;
@@ -32,7 +33,12 @@ pub(super) fn below(root: &Path, hidden: Hidden) -> WalkBuilder {
     walk.hidden(false).follow_links(false).threads(threads());
     walk.filter_entry(move |entry| {
         let is_ours = entry.depth() > 0 && is_version_control(entry.file_name());
-        !is_ours && !hidden.hides(entry.path())
+        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let kind = match is_directory {
+            true => Found::Directory,
+            false => Found::File,
+        };
+        !is_ours && !hidden.hides(entry.path(), kind)
     });
     walk
 }

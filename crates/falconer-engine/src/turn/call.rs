@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use falconer_protocol::hook::{HookEvent, HookPermissionDecision};
+use falconer_protocol::hook::HookEvent;
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
 use serde_json::{Value, json};
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::interrupt::Interrupt;
 use super::permit::{self, Permit};
 use super::schedule::Company;
+use super::tool_hooks::{self, Hooked};
 use crate::frame::lifecycle;
 use crate::frame::user::{Decision, ResultMeta};
-use crate::hook::{Fired, NoVerdict};
 use crate::session::core::Core;
 use crate::tool::{Attempt, Call, Effect, Outcome, Tool, place};
 use crate::turn::hooks::Base;
@@ -30,8 +30,6 @@ pub(crate) const REJECTED: &str = "The user does not want this tool call. It was
      not run; nothing was changed. Stop, and wait for what the user says next.";
 pub(crate) const STOPPED: &str = "The user interrupted this tool call while it was running. It \
      may have changed something already. Stop, and wait for what the user says next.";
-const NOT_NOW: &str = "The host closed its input before its hook answered, so this tool call did \
-     not run. Stop, and wait for what the user says next.";
 
 /// What calls of one turn share.
 #[derive(Debug, Clone)]
@@ -128,7 +126,7 @@ impl Wanted {
 }
 
 impl Done {
-    fn plain(wanted: Wanted, outcome: Outcome) -> Self {
+    pub(super) fn plain(wanted: Wanted, outcome: Outcome) -> Self {
         Self {
             wanted,
             outcome,
@@ -141,7 +139,7 @@ impl Done {
     }
 
     /// An error of the call itself, marked so that the model tells it from output.
-    fn misuse(wanted: Wanted, text: &str) -> Self {
+    pub(super) fn misuse(wanted: Wanted, text: &str) -> Self {
         let mut outcome = Outcome::error(text);
         outcome.content = json!(format!("<tool_use_error>{text}</tool_use_error>"));
         let text = text.strip_prefix("Error: ").unwrap_or(text);
@@ -149,7 +147,7 @@ impl Done {
         Self::plain(wanted, outcome)
     }
 
-    fn rejected(wanted: Wanted, text: &str) -> Self {
+    pub(super) fn rejected(wanted: Wanted, text: &str) -> Self {
         let mut outcome = Outcome::error(text);
         outcome.output = Some(json!("User rejected tool use"));
         Self {
@@ -162,7 +160,7 @@ impl Done {
         }
     }
 
-    fn denied(wanted: Wanted, text: String, meta: ResultMeta) -> Self {
+    pub(super) fn denied(wanted: Wanted, text: String, meta: ResultMeta) -> Self {
         Self {
             meta,
             denied: true,
@@ -188,7 +186,7 @@ pub(crate) async fn perform(context: Context, mut wanted: Wanted) -> Done {
     if let Err(text) = foresee(&context, tool.as_ref(), &wanted).await {
         return Done::misuse(wanted, &text);
     }
-    let (notices, hooked) = ask_pre_hooks(&context, tool.as_ref(), &mut wanted).await;
+    let (notices, hooked) = tool_hooks::before(&context, tool.as_ref(), &mut wanted).await;
     let mut done = match hooked {
         Ok(hooked) => permitted(&context, tool.as_ref(), wanted, hooked).await,
         Err(refusal) => refusal.into_done(wanted),
@@ -243,7 +241,7 @@ fn no_such_tool(core: &Core, name: &str) -> String {
     }
 }
 
-fn check(tool: &dyn Tool, wanted: &Wanted) -> Result<(), String> {
+pub(super) fn check(tool: &dyn Tool, wanted: &Wanted) -> Result<(), String> {
     if let Some(why) = &wanted.malformed {
         return Err(format!("InputValidationError: {why}"));
     }
@@ -263,110 +261,6 @@ async fn foresee(context: &Context, tool: &dyn Tool, wanted: &Wanted) -> Result<
     let call = context.call(wanted);
     let foreseen = tokio::task::spawn_blocking(move || foresight(&call)).await;
     foreseen.unwrap_or(Ok(()))
-}
-
-/// What hooks said before the call.
-#[derive(Debug, Default)]
-struct Hooked {
-    decision: Option<crate::hook::Decision>,
-    contexts: Vec<String>,
-    stop: bool,
-}
-
-/// Why hooks end a call.
-enum Refusal {
-    Interrupted,
-    HostClosed,
-    TimedOut,
-    Denied(String),
-    Deferred,
-    BadInput(String),
-}
-
-impl Refusal {
-    fn into_done(self, wanted: Wanted) -> Done {
-        match self {
-            Self::Interrupted => Done::rejected(wanted, REJECTED),
-            Self::HostClosed => {
-                let mut done = Done::plain(wanted, Outcome::error(NOT_NOW));
-                done.outcome.output = Some(json!(NOT_NOW));
-                done.meta.non_execution = Some("cancelled");
-                done
-            }
-            Self::TimedOut => Done::plain(
-                wanted,
-                Outcome::error(
-                    "PreToolUse hook did not answer within its time limit, so the tool call was \
-                     not executed. The host may be out of reach.",
-                ),
-            ),
-            Self::Denied(text) => Done::denied(wanted, text, by_hook(false)),
-            Self::Deferred => Done {
-                fate: Fate::Deferred,
-                ..Done::plain(wanted, Outcome::error("put off by a hook"))
-            },
-            Self::BadInput(text) => Done::misuse(wanted, &text),
-        }
-    }
-}
-
-/// The decision of a hook, for the meta of a result.
-pub(crate) fn by_hook(accepted: bool) -> ResultMeta {
-    ResultMeta {
-        non_execution: (!accepted).then_some("permission-rule"),
-        decision: Some(Decision {
-            accepted,
-            source: "hook",
-            reason_type: Some("hook".to_owned()),
-        }),
-    }
-}
-
-async fn ask_pre_hooks(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &mut Wanted,
-) -> (Vec<Value>, Result<Hooked, Refusal>) {
-    let hooks = &context.core.hooks;
-    if !hooks.has(&HookEvent::PreToolUse) {
-        return (Vec::new(), Ok(Hooked::default()));
-    }
-    let base = Base::in_turn(&context.core, &context.prompt_id);
-    let observed = wanted.observed(&context.core.workbench);
-    let input = base.pre_tool(&wanted.name, &observed, &wanted.id);
-    let token = context.interrupt.token();
-    let fired = hooks.fire(&input, Some(&wanted.name), token).await;
-    let notices = fired.notices(&format!("PreToolUse:{}", wanted.name));
-    (notices, read_pre_hooks(fired, tool, wanted))
-}
-
-fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<Hooked, Refusal> {
-    match fired.no_verdict {
-        Some(NoVerdict::Cancelled) => return Err(Refusal::Interrupted),
-        Some(NoVerdict::HostClosed) => return Err(Refusal::HostClosed),
-        Some(NoVerdict::TimedOut(_)) => return Err(Refusal::TimedOut),
-        None => {}
-    }
-    if let Some(decision) = &fired.permission {
-        let reason = decision.reason.clone().unwrap_or_default();
-        match decision.decision {
-            HookPermissionDecision::Deny => {
-                let text = format!("PreToolUse:{} hook error: {reason}", wanted.name);
-                return Err(Refusal::Denied(text));
-            }
-            HookPermissionDecision::Defer => return Err(Refusal::Deferred),
-            _ => {}
-        }
-    }
-    if let Some(input) = fired.updated_input {
-        wanted.input = input;
-        check(tool, wanted).map_err(Refusal::BadInput)?;
-    }
-    Ok(Hooked {
-        decision: fired.permission,
-        contexts: fired.contexts,
-        stop: fired.stop.is_some(),
-    })
 }
 
 async fn deny(context: &Context, wanted: Wanted, text: String, meta: ResultMeta) -> Done {
@@ -401,7 +295,7 @@ async fn run(context: &Context, tool: &dyn Tool, wanted: Wanted, decision: Decis
     if done.outcome.attempt == Attempt::Made {
         done.meta.decision = Some(decision);
     }
-    ask_post_hooks(context, &mut done, millis).await;
+    tool_hooks::after(context, &mut done, millis).await;
     done
 }
 
@@ -434,49 +328,6 @@ async fn watch(context: &Context, tool: &dyn Tool, wanted: &Wanted, call: Call) 
                 beat += 1;
             }
         }
-    }
-}
-
-async fn ask_post_hooks(context: &Context, done: &mut Done, millis: u64) {
-    let hooks = &context.core.hooks;
-    let event = if done.outcome.is_error {
-        HookEvent::PostToolUseFailure
-    } else {
-        HookEvent::PostToolUse
-    };
-    if !hooks.has(&event) {
-        return;
-    }
-    let Wanted { name, id, .. } = &done.wanted;
-    let input = &done.wanted.observed(&context.core.workbench);
-    let base = Base::in_turn(&context.core, &context.prompt_id);
-    let input = if done.outcome.is_error {
-        let error = text_of(&done.outcome.content);
-        base.post_tool_failure(name, input, id, error, millis)
-    } else {
-        let response = done.outcome.output.clone().unwrap_or(Value::Null);
-        base.post_tool(name, input, id, response, millis)
-    };
-    let fired = hooks
-        .fire(&input, Some(name), context.interrupt.token())
-        .await;
-    take_post_hooks(done, &event, fired);
-}
-
-fn take_post_hooks(done: &mut Done, event: &HookEvent, fired: Fired) {
-    let name = &done.wanted.name;
-    let context = |text: &String| format!("{event}:{name} hook additional context: {text}");
-    done.contexts.extend(fired.contexts.iter().map(context));
-    done.notices.after = fired.notices(&format!("{event}:{name}"));
-    if let Some(block) = fired.block {
-        let text = format!(
-            "{event}:{name} hook blocking error from {:?}: {}",
-            block.source, block.reason
-        );
-        done.contexts.push(text);
-    }
-    if fired.stop.is_some() {
-        done.fate = Fate::HookStopped;
     }
 }
 

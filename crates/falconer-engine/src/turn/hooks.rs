@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use falconer_protocol::control::{Elicitation, ElicitationReply};
 use falconer_protocol::hook::{
-    CwdChangedInput, Effort, HookInput, MessageDisplayInput, NotificationInput,
-    PermissionDeniedInput, PermissionRequestInput, PostToolBatchInput, PostToolUseFailureInput,
-    PostToolUseInput, PreToolUseInput, SessionEndInput, SessionStartInput, StopFailureInput,
-    StopInput, ToolBatchCall, UserPromptSubmitInput,
+    ConfigChangeInput, CwdChangedInput, Effort, ElicitationInput, ElicitationResultInput,
+    HookInput, MessageDisplayInput, NotificationInput, PermissionDeniedInput,
+    PermissionRequestInput, PostToolBatchInput, PostToolUseFailureInput, PostToolUseInput,
+    PreToolUseInput, SessionEndInput, SessionStartInput, StopFailureInput, StopInput,
+    ToolBatchCall, UserPromptSubmitInput,
 };
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_protocol::{Object, SessionId, ToolUseId};
@@ -242,6 +244,51 @@ impl Base {
             NotificationInput {
                 message: message,
                 notification_type: kind.to_owned().into(),
+            }
+        )
+    }
+
+    pub(crate) fn elicitation(self, question: &Elicitation) -> HookInput {
+        let question = question.clone();
+        input!(
+            self,
+            Elicitation,
+            ElicitationInput {
+                mcp_server_name: question.mcp_server_name,
+                message: question.message,
+                mode: question.mode,
+                url: question.url,
+                elicitation_id: question.elicitation_id,
+                requested_schema: question.requested_schema,
+            }
+        )
+    }
+
+    pub(crate) fn elicitation_result(
+        self,
+        question: &Elicitation,
+        reply: &ElicitationReply,
+    ) -> HookInput {
+        input!(
+            self,
+            ElicitationResult,
+            ElicitationResultInput {
+                mcp_server_name: question.mcp_server_name.clone(),
+                elicitation_id: question.elicitation_id.clone(),
+                mode: question.mode.clone(),
+                action: reply.action.as_str().to_owned(),
+                content: reply.content.clone(),
+            }
+        )
+    }
+
+    pub(crate) fn config_change(self, source: &str, file: &Path) -> HookInput {
+        input!(
+            self,
+            ConfigChange,
+            ConfigChangeInput {
+                source: source.to_owned(),
+                file_path: Some(file.display().to_string()),
             }
         )
     }

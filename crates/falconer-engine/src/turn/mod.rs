@@ -19,32 +19,36 @@ pub(crate) mod tally;
 pub(crate) mod tools;
 
 mod batch;
+mod consult;
 mod display;
 mod ending;
+mod fallback;
+mod nudge;
 mod opening;
+mod question;
 mod settle;
+mod tool_hooks;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use falconer_protocol::MessageUuid;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::attempts::Asked;
 use self::call::Context;
-use self::decide::{AfterTools, Answer, Next, Nudge, Structured};
-use self::interrupt::{Cause, Interrupt};
+use self::decide::{AfterTools, Answer, Next, Structured};
+use self::interrupt::Interrupt;
 use self::listen::Heard;
 use self::tally::Tally;
 use self::tools::Tools;
+use crate::frame::assistant;
 use crate::frame::lifecycle::{self, Stage};
 use crate::frame::result::Ending;
-use crate::frame::{assistant, system, user};
 use crate::provider::ApiRequest;
 use crate::session::core::Core;
-use crate::session::models;
 use crate::session::queue::Prompt;
-use crate::session::switch::{self, LastAnswer, Switch};
+use crate::session::switch::LastAnswer;
 
 /// A turn while it runs.
 pub(crate) struct Turn {
@@ -301,118 +305,10 @@ impl Turn {
         }
     }
 
-    async fn nudge(&mut self, nudge: Nudge, heard: &Heard) {
-        let text = match nudge {
-            Nudge::OutputCut => {
-                self.tally.output_recoveries += 1;
-                prompt::nudge::OUTPUT_CUT
-            }
-            Nudge::Refusal => {
-                self.tally.refusals += 1;
-                let note = format!(
-                    "{} stopped its answer · asking once more with a note",
-                    self.model
-                );
-                self.core
-                    .speaker
-                    .say(system::informational(&note, "notice"))
-                    .await;
-                prompt::nudge::REFUSAL
-            }
-            Nudge::Empty => {
-                self.tally.empty_nudges += 1;
-                prompt::nudge::EMPTY
-            }
-            Nudge::Structured => {
-                self.tally.structured = Structured::Owed { nudged: true };
-                prompt::nudge::STRUCTURED
-            }
-        };
-        let mut frame = user::synthetic(text);
-        if let (Nudge::Refusal, Some(id)) = (nudge, heard.id()) {
-            frame["refused_message_id"] = json!(id);
-        }
-        self.say_note(frame, text).await;
-        self.feed_back();
-    }
-
-    /// Shows a note for the model and keeps it for the next request.
-    async fn say_note(&mut self, frame: Value, text: &str) {
-        let line = self.core.speaker.say(frame).await;
-        self.tally.user_lines += 1;
-        let block = json!({"type": "text", "text": text});
-        let mode = self.core.permission_mode();
-        self.core.record.note(&line, &block, &self.prompt_id, &mode);
-        self.feedback.push(block);
-    }
-
-    /// Says that the turn was interrupted, unless it makes room for another prompt.
-    pub(crate) async fn say_cut_short(&mut self, in_tools: bool) {
-        if self.interrupt.cause() == Cause::Preempted {
-            return;
-        }
-        let text = if in_tools {
-            "[Request interrupted by user for tool use]"
-        } else {
-            "[Request interrupted by user]"
-        };
-        self.say_note(user::text(text), text).await;
-    }
-
     /// The request for the conversation as it is now.
     pub(crate) fn request(&self) -> ApiRequest {
         let parts = self.core.request_parts(&self.model);
         request::build(parts, &self.core.provider.capabilities())
-    }
-
-    /// Takes the next model, if there is one.
-    pub(crate) async fn fall_back(&mut self, trigger: &str) -> bool {
-        let Some(next) = self.fallbacks.pop_front() else {
-            return false;
-        };
-        let frame = system::model_fallback(trigger, &self.model, &next);
-        self.core.speaker.say(frame).await;
-        self.model = next;
-        true
-    }
-
-    /// The model to ask after a refusal. `--fallback-model` is for models that are not there.
-    fn model_after_refusal(&self, heard: &Heard) -> Option<&'static str> {
-        let details = heard.message.get("stop_details")?;
-        models::after_refusal(&self.model, details.get("category")?.as_str()?)
-    }
-
-    /// Another model takes over, for the rest of the session. It does not see the refusal.
-    async fn fall_back_from_refusal(&mut self, heard: &Heard) {
-        let Some(next) = self.model_after_refusal(heard) else {
-            return;
-        };
-        self.core.take_back_answer(heard);
-        let switch = Switch {
-            from: std::mem::replace(&mut self.model, next.to_owned()),
-            to: next.to_owned(),
-            requested: None,
-            source: switch::Source::Refusal,
-        };
-        next.clone_into(&mut self.core.state().model);
-        self.core
-            .tell_switched(&switch, self.interrupt.token())
-            .await;
-        let retracted: Vec<MessageUuid> = heard.blocks.iter().map(|it| it.line.clone()).collect();
-        let frame = self.refusal(heard).fallback(&switch.from, next, &retracted);
-        self.core.speaker.say(frame).await;
-    }
-
-    fn refusal(&self, heard: &Heard) -> system::Refusal {
-        system::Refusal {
-            details: heard
-                .message
-                .get("stop_details")
-                .cloned()
-                .unwrap_or_default(),
-            prompt: Some(self.prompt.clone()),
-            request_id: heard.request_id.clone(),
-        }
     }
 
     /// The prompts, for the first line of the turn only.

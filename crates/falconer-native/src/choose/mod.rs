@@ -32,6 +32,7 @@ use crate::engine::NativeEngine;
 pub use credential::{Credential, Credentials, Serves};
 pub use environment::Environment;
 pub use error::{ChooseError, UnknownEngine};
+pub use falconer::Bypass;
 
 /// The engine that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,16 +47,6 @@ pub enum EngineChoice {
     Native,
     /// Falconer's own, on a scripted model.
     Script,
-}
-
-/// Whether running without any question was accepted by a second switch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bypass {
-    /// It was not; the mode `bypassPermissions` is refused.
-    #[default]
-    Forbidden,
-    /// It was. Still refused for root.
-    Accepted,
 }
 
 /// What a session is to be run with.

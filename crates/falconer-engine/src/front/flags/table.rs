@@ -205,7 +205,7 @@ static FLAGS: &[Flag] = &[
     flag("no-session-persistence", Switch, Set(|f, _| { f.history.persistence = Persistence::None; Ok(()) }),
         "Do not save the conversation"),
     flag("session-mirror", Switch, Set(|f, _| { f.history.mirror = true; Ok(()) }), ""),
-    short('n', flag("name", Value("name"), Set(|f, g| { f.history.name = Some(g.text()?); Ok(()) }),
+    short('n', flag("name", Value("name"), Set(|f, g| { f.history.name = title(&g.text()?); Ok(()) }),
         "The name of the conversation")),
 
     // For finding faults.
@@ -234,6 +234,12 @@ static FLAGS: &[Flag] = &[
     flag("remote-control", Optional("name"), Refuse(NO_CLOUD), ""),
     flag("sdk-url", Value("url"), Refuse(NO_CLOUD), ""),
 ];
+
+/// The name of a session, on one line; none if there is nothing in it.
+fn title(name: &str) -> Option<String> {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
 
 fn output_format(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
     flags.output_format = given.choice(&[

@@ -40,6 +40,7 @@ pub(super) fn scene(variables: &[(&str, &str)]) -> Scene {
         environment,
         cwd: directory.path().to_owned(),
         elicitation: Elicitation::AskHost,
+        listener: None,
         version: "0".to_owned(),
     };
     Scene {

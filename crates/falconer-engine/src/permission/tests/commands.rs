@@ -135,3 +135,55 @@ fn rules_on_paths_hold_for_shell_commands_too() {
         assert_eq!(project.command(command), Ask, "{command}");
     }
 }
+
+/// A rule on files is a promise that a variable must not break.
+#[test]
+fn files_that_only_the_shell_knows_are_asked_about_where_rules_forbid_some() {
+    let table: &[(&str, Outcome)] = &[
+        ("cat .env", Deny),
+        ("cat .e*", Deny),
+        ("cat $X", Ask),
+        ("cat \"$X\"", Ask),
+        ("cat $(echo .env)", Ask),
+        ("head -n 1 `echo .env`", Ask),
+        ("make < $X", Ask),
+        ("python3 --config=$X", Ask),
+        ("cat ${X:-.env}", Ask),
+        ("cat [.]env", Ask),
+        ("cat .{e,}nv", Ask),
+        ("cd $X && cat .env", Ask),
+        ("cd $X && make", Allow),
+        ("git commit -m \"$(date)\"", Allow),
+        ("echo $X", Allow),
+        ("sleep $N", Allow),
+        ("cat a.txt", Allow),
+        ("cat *.txt", Allow),
+        ("make -j8 all", Allow),
+    ];
+    let project = Project::new().allow("Bash");
+    std::fs::write(project.cwd().join(".env"), "SECRET=1").unwrap();
+    std::fs::write(project.cwd().join("a.txt"), "text").unwrap();
+    assert_eq!(project.command("cat $X"), Allow, "no rule, no question");
+    let mut project = project.deny("Read(./.env)");
+    for mode in [PermissionMode::Default, PermissionMode::BypassPermissions] {
+        project = project.mode(mode.clone());
+        for (command, expected) in table {
+            assert_eq!(project.command(command), *expected, "{command}, {mode:?}");
+        }
+    }
+}
+
+#[test]
+fn writing_to_files_that_only_the_shell_knows_is_asked_about_where_rules_forbid_some() {
+    let project = Project::new().allow("Bash").deny("Edit(./locked/**)");
+    let table: &[(&str, Outcome)] = &[
+        ("make > locked/a", Deny),
+        ("make > $X", Ask),
+        ("cp a $X", Ask),
+        ("cat $X", Allow),
+        ("make > out.txt", Allow),
+    ];
+    for (command, expected) in table {
+        assert_eq!(project.command(command), *expected, "{command}");
+    }
+}

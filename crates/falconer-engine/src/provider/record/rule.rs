@@ -88,6 +88,8 @@ fn reply(message: &Object, blocks: Vec<Value>) -> MessageReply {
     let mut reply = MessageReply::default();
     reply.content = blocks.into_iter().map(part).collect();
     reply.stop_reason = text("stop_reason");
+    let details = message.get("stop_details").filter(|it| !it.is_null());
+    reply.stop_details = details.cloned().map(Box::new);
     reply.model = text("model");
     reply.usage = message.get("usage").map(usage);
     reply

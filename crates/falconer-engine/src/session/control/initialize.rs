@@ -40,10 +40,7 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     {
         return Reply::failure(error).into();
     }
-    let has_hooks = request
-        .hooks
-        .as_ref()
-        .is_some_and(|hooks| !hooks.is_empty());
+    let has_hooks = request.hooks.is_some();
     let warnings = core
         .hooks
         .set_host_hooks(request.hooks.as_ref().unwrap_or(&BTreeMap::new()));

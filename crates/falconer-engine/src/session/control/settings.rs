@@ -63,8 +63,9 @@ pub(super) fn update(core: &Core, body: &Value) -> Reply {
             path,
             value: value.to_owned(),
         };
-        if let Err(error) = core.files.write(scope, &change) {
-            return Reply::failure(error.to_string());
+        match core.files.write(scope, &change) {
+            Ok(path) => core.watch().accept(&path),
+            Err(error) => return Reply::failure(error.to_string()),
         }
     }
     empty()

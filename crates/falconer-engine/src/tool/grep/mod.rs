@@ -1,5 +1,6 @@
 //! `Grep`: lines by regular expression, with ripgrep's libraries.
 
+mod folder;
 mod page;
 mod request;
 mod search;

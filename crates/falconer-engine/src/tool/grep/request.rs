@@ -98,7 +98,7 @@ impl Request {
             lines: lines(input),
             limit: if limit == 0 { MOST } else { limit.min(MOST) },
             offset: size(count("offset")).unwrap_or(0),
-            hidden: workbench.hidden(),
+            hidden: workbench.hidden().below(&root),
             cwd,
             root,
             scope,

@@ -1,8 +1,8 @@
 //! The search itself: files in parallel, hits collected in the order of their paths.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +15,7 @@ use grep_searcher::{
 };
 use ignore::WalkState;
 
+use super::folder::Folder;
 use super::request::{Lines, Mode, Request, Scope};
 use super::{Interrupt, place};
 use crate::tool::interrupt::Interruptible;
@@ -24,6 +25,10 @@ use crate::tool::walk;
 const LONG: usize = 500;
 /// Memory for a file that is searched across lines.
 const HEAP: usize = 256 << 20;
+/// Files below this size are read in one go.
+const START: usize = 64 << 10;
+/// How many files are looked at before it is asked again whether anybody still waits.
+const BETWEEN_STOPS: usize = 32;
 
 /// What was found in one file.
 #[derive(Debug, Default)]
@@ -85,7 +90,7 @@ pub(super) fn search(request: &Request, interrupt: &Interrupt) -> Hits {
             walk.build_parallel().run(|| {
                 let mut worker = Worker::new(request, interrupt, &hits);
                 Box::new(move |entry| {
-                    if interrupt.stop().is_some() {
+                    if worker.has_to_stop() {
                         return WalkState::Quit;
                     }
                     // What vanished or may not be read holds nothing for us.
@@ -109,6 +114,11 @@ struct Worker<'a> {
     hits: &'a Mutex<Hits>,
     searcher: Searcher,
     matcher: RegexMatcher,
+    folder: Folder,
+    /// The beginning of a file; most fit.
+    start: Vec<u8>,
+    /// How many files were looked at.
+    seen: usize,
 }
 
 impl<'a> Worker<'a> {
@@ -135,7 +145,17 @@ impl<'a> Worker<'a> {
             hits,
             searcher: searcher.build(),
             matcher: request.matcher.clone(),
+            folder: Folder::default(),
+            start: vec![0; START],
+            seen: 0,
         }
+    }
+
+    /// Asked for every file, but looked up for some: the answer is behind a lock that all
+    /// threads share.
+    fn has_to_stop(&mut self) -> bool {
+        self.seen += 1;
+        self.seen % BETWEEN_STOPS == 1 && self.interrupt.stop().is_some()
     }
 
     fn look_into(&mut self, path: &Path) {
@@ -161,6 +181,9 @@ impl<'a> Worker<'a> {
 
     /// How many lines of a file are worth keeping.
     fn wanted(&self, path: &Path) -> usize {
+        if self.request.mode != Mode::Content {
+            return 0;
+        }
         let wanted = self.request.offset.saturating_add(self.request.limit);
         let hits = self.hits.lock().unwrap_or_else(PoisonError::into_inner);
         if hits.is_beyond(path, wanted) {
@@ -171,15 +194,7 @@ impl<'a> Worker<'a> {
     }
 
     fn read(&mut self, path: &Path, hit: &mut Hit) -> io::Result<()> {
-        // A file that became a pipe in the meantime must not be waited for.
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-            .open(path)?;
-        let reader = Interruptible {
-            reader: file,
-            interrupt: self.interrupt,
-        };
+        let wanted = self.wanted(path);
         let collector = Collector {
             mode: self.request.mode,
             style: self.request.lines,
@@ -189,12 +204,59 @@ impl<'a> Worker<'a> {
             path,
             request: self.request,
             matcher: &self.matcher,
-            wanted: self.wanted(path),
+            wanted,
             hit,
         };
-        self.searcher
-            .search_reader(&self.matcher, reader, collector)
+        match self.request.scope {
+            Scope::File => {
+                // A file that became a pipe in the meantime must not be waited for.
+                let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+                let mut file = OpenOptions::new();
+                let file = file.read(true).custom_flags(flags).open(path)?;
+                let file = Interruptible {
+                    reader: file,
+                    interrupt: self.interrupt,
+                };
+                self.searcher.search_reader(&self.matcher, file, collector)
+            }
+            Scope::Tree => {
+                let mut file = File::from(self.folder.open(path)?);
+                let length = fill(&mut file, &mut self.start)?;
+                let start = &self.start[..length];
+                if length < self.start.len() && !has_mark(start) {
+                    return self.searcher.search_slice(&self.matcher, start, collector);
+                }
+                let rest = Interruptible {
+                    reader: file,
+                    interrupt: self.interrupt,
+                };
+                self.searcher
+                    .search_reader(&self.matcher, start.chain(rest), collector)
+            }
+        }
     }
+}
+
+/// Reads until the file ends or the buffer is full.
+fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match file.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// Whether a file says that it is in another encoding.
+fn has_mark(start: &[u8]) -> bool {
+    matches!(
+        start,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0xef, 0xbb, 0xbf, ..]
+    )
 }
 
 /// Takes what the searcher finds in one file.

@@ -213,3 +213,30 @@ fn time_limit_and_cancelling_end_a_search() {
     let outcome = grep(&call, LIMIT).unwrap();
     assert_eq!(outcome.output.unwrap()["numFiles"], 0);
 }
+
+/// Small files are read in one go, larger ones piece by piece: nobody must see which.
+#[tokio::test]
+async fn files_of_all_sizes_are_searched_alike() {
+    let bench = Bench::new();
+    let line = "just a line\n";
+    for size in [0, 10, (64 << 10) - 1, 64 << 10, (64 << 10) + 1, 200 << 10] {
+        let filler = line.repeat(size / line.len()) + &"x".repeat(size % line.len());
+        bench.write(&format!("{size:06}.txt"), format!("{filler}\nneedle\n"));
+        bench.write(
+            &format!("{size:06}.bin"),
+            format!("{filler}\nneedle\n\0 needle\n"),
+        );
+        let marked = format!("\u{feff}{filler}\nneedle\n");
+        bench.write(&format!("{size:06}.bom"), marked);
+    }
+    for pattern in ["needle", "^needle$"] {
+        for (glob, expected) in [("*.txt", 6), ("*.bom", 6), ("*.bin", 0)] {
+            let input = json!({"pattern": pattern, "glob": glob, "-n": false});
+            let shown = content(&bench, input).await;
+            let count = shown.lines().count();
+            assert_eq!(count, expected, "{pattern} in {glob}: {shown}");
+        }
+    }
+    let outcome = bench.run(&Grep, json!({"pattern": "needle"})).await;
+    assert_eq!(outcome.output.unwrap()["numFiles"], 12);
+}

@@ -1,0 +1,162 @@
+//! Hooks around a call: what they say before it, and after it.
+
+use falconer_protocol::hook::{HookEvent, HookPermissionDecision};
+use serde_json::{Value, json};
+
+use super::call::{Context, Done, Fate, REJECTED, Wanted, check, text_of};
+use super::hooks::Base;
+use crate::frame::user::{Decision, ResultMeta};
+use crate::hook::{Fired, NoVerdict};
+use crate::tool::{Outcome, Tool};
+
+const NOT_NOW: &str = "The host closed its input before its hook answered, so this tool call did \
+     not run. Stop, and wait for what the user says next.";
+
+/// What hooks said before the call.
+#[derive(Debug, Default)]
+pub(super) struct Hooked {
+    pub(super) decision: Option<crate::hook::Decision>,
+    pub(super) contexts: Vec<String>,
+    pub(super) stop: bool,
+}
+
+/// Why hooks end a call.
+pub(super) enum Refusal {
+    Interrupted,
+    HostClosed,
+    TimedOut,
+    Denied(String),
+    Deferred,
+    BadInput(String),
+}
+
+impl Refusal {
+    pub(super) fn into_done(self, wanted: Wanted) -> Done {
+        match self {
+            Self::Interrupted => Done::rejected(wanted, REJECTED),
+            Self::HostClosed => {
+                let mut done = Done::plain(wanted, Outcome::error(NOT_NOW));
+                done.outcome.output = Some(json!(NOT_NOW));
+                done.meta.non_execution = Some("cancelled");
+                done
+            }
+            Self::TimedOut => Done::plain(
+                wanted,
+                Outcome::error(
+                    "PreToolUse hook did not answer within its time limit, so the tool call was \
+                     not executed. The host may be out of reach.",
+                ),
+            ),
+            Self::Denied(text) => Done::denied(wanted, text, by_hook(false)),
+            Self::Deferred => Done {
+                fate: Fate::Deferred,
+                ..Done::plain(wanted, Outcome::error("put off by a hook"))
+            },
+            Self::BadInput(text) => Done::misuse(wanted, &text),
+        }
+    }
+}
+
+/// The decision of a hook, for the meta of a result.
+pub(super) fn by_hook(accepted: bool) -> ResultMeta {
+    ResultMeta {
+        non_execution: (!accepted).then_some("permission-rule"),
+        decision: Some(Decision {
+            accepted,
+            source: "hook",
+            reason_type: Some("hook".to_owned()),
+        }),
+    }
+}
+
+/// Asks hooks before a call, which they may change or end.
+pub(super) async fn before(
+    context: &Context,
+    tool: &dyn Tool,
+    wanted: &mut Wanted,
+) -> (Vec<Value>, Result<Hooked, Refusal>) {
+    let hooks = &context.core.hooks;
+    if !hooks.has(&HookEvent::PreToolUse) {
+        return (Vec::new(), Ok(Hooked::default()));
+    }
+    let base = Base::in_turn(&context.core, &context.prompt_id);
+    let observed = wanted.observed(&context.core.workbench);
+    let input = base.pre_tool(&wanted.name, &observed, &wanted.id);
+    let token = context.interrupt.token();
+    let fired = hooks.fire(&input, Some(&wanted.name), token).await;
+    let notices = fired.notices(&format!("PreToolUse:{}", wanted.name));
+    (notices, read_pre_hooks(fired, tool, wanted))
+}
+
+fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<Hooked, Refusal> {
+    match fired.no_verdict {
+        Some(NoVerdict::Cancelled) => return Err(Refusal::Interrupted),
+        Some(NoVerdict::HostClosed) => return Err(Refusal::HostClosed),
+        Some(NoVerdict::TimedOut(_)) => return Err(Refusal::TimedOut),
+        None => {}
+    }
+    if let Some(decision) = &fired.permission {
+        let reason = decision.reason.clone().unwrap_or_default();
+        match decision.decision {
+            HookPermissionDecision::Deny => {
+                let text = format!("PreToolUse:{} hook error: {reason}", wanted.name);
+                return Err(Refusal::Denied(text));
+            }
+            HookPermissionDecision::Defer => return Err(Refusal::Deferred),
+            _ => {}
+        }
+    }
+    if let Some(input) = fired.updated_input {
+        wanted.input = input;
+        check(tool, wanted).map_err(Refusal::BadInput)?;
+    }
+    Ok(Hooked {
+        decision: fired.permission,
+        contexts: fired.contexts,
+        stop: fired.stop.is_some(),
+    })
+}
+
+/// Tells hooks what a call came to, and takes what they say to it.
+pub(super) async fn after(context: &Context, done: &mut Done, millis: u64) {
+    let hooks = &context.core.hooks;
+    let event = if done.outcome.is_error {
+        HookEvent::PostToolUseFailure
+    } else {
+        HookEvent::PostToolUse
+    };
+    if !hooks.has(&event) {
+        return;
+    }
+    let Wanted { name, id, .. } = &done.wanted;
+    let input = &done.wanted.observed(&context.core.workbench);
+    let base = Base::in_turn(&context.core, &context.prompt_id);
+    let input = if done.outcome.is_error {
+        let error = text_of(&done.outcome.content);
+        base.post_tool_failure(name, input, id, error, millis)
+    } else {
+        let response = done.outcome.output.clone().unwrap_or(Value::Null);
+        base.post_tool(name, input, id, response, millis)
+    };
+    let fired = hooks
+        .fire(&input, Some(name), context.interrupt.token())
+        .await;
+    take_post_hooks(done, &event, fired);
+}
+
+fn take_post_hooks(done: &mut Done, event: &HookEvent, fired: Fired) {
+    let name = &done.wanted.name;
+    let context = |text: &String| format!("{event}:{name} hook additional context: {text}");
+    done.contexts.extend(fired.contexts.iter().map(context));
+    done.notices.after = fired.notices(&format!("{event}:{name}"));
+    if let Some(block) = fired.block {
+        let text = format!(
+            "{event}:{name} hook blocking error from {:?}: {}",
+            block.source, block.reason
+        );
+        done.contexts.push(text);
+    }
+    if fired.stop.is_some() {
+        done.fate = Fate::HookStopped;
+    }
+}
