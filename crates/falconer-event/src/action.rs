@@ -67,9 +67,10 @@ pub enum ActionStatus {
     Ok,
     /// It failed.
     Failed,
-    /// It was not permitted, or the user stopped it.
+    /// It was not permitted and has not run.
     Denied,
-    /// The run ended first, or it was called off.
+    /// It was called off: by the end of its turn or run, or by somebody. It may have run in
+    /// part.
     Aborted,
     /// Nobody was left to see how it ended; it may have run.
     Unknown,

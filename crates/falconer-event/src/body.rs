@@ -423,7 +423,7 @@ pub struct RunCompleted {
     pub turns: u32,
     /// Tokens of all turns.
     pub tokens: Tokens,
-    /// What it cost, in US dollars.
+    /// What this run cost, in US dollars.
     pub cost_usd: f64,
     /// The end of what the engine wrote to stderr; only after a failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

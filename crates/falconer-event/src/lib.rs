@@ -21,12 +21,14 @@ mod action;
 mod body;
 mod diff;
 mod envelope;
+mod failure;
 mod id;
 mod normalise;
 mod preview;
 mod prompt;
 mod request;
 mod schema;
+mod spending;
 mod turn;
 
 pub use action::{Action, ActionKind, ActionStatus};
@@ -36,6 +38,7 @@ pub use body::{
 };
 pub use diff::Diff;
 pub use envelope::{Draft, Event, Sequence, Source};
+pub use failure::FailureKind;
 pub use id::{ItemId, RunId, TurnNumber};
 pub use normalise::{End, Normaliser, Run};
 pub use preview::Preview;
@@ -45,4 +48,5 @@ pub use request::{
     Resolution,
 };
 pub use schema::json_schema;
+pub use spending::Spending;
 pub use turn::{Denial, Failure, Tokens, TurnCompleted, TurnStarted};

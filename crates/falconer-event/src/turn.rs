@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::failure::FailureKind;
+
 /// A turn begins.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -34,10 +36,11 @@ pub struct TurnCompleted {
     pub failure: Option<Failure>,
     /// Tokens of this turn.
     pub tokens: Tokens,
-    /// What each model used since the run started, as the engine says it.
+    /// What each model used since the session began, as the engine says it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, Value>,
-    /// What the run has cost so far, in US dollars.
+    /// What the run has cost so far, in US dollars; what a session cost before it was resumed
+    /// is not in it.
     pub total_cost_usd: f64,
     /// How often the model was asked, roughly.
     pub model_turns: u64,
@@ -69,6 +72,9 @@ pub struct Failure {
     /// A word a program can match: the subtype or terminal reason of the engine, or one of
     /// Falconer's own.
     pub class: String,
+    /// The kind, where the engine tells it by a code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
     /// For people.
     pub text: String,
 }
@@ -78,8 +84,16 @@ impl Failure {
     pub fn new(class: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             class: class.into(),
+            kind: None,
             text: text.into(),
         }
+    }
+
+    /// The same, of this kind.
+    #[must_use]
+    pub fn of_kind(mut self, kind: impl Into<Option<FailureKind>>) -> Self {
+        self.kind = kind.into();
+        self
     }
 }
 

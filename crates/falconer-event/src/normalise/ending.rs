@@ -1,11 +1,14 @@
 //! The end of a run: nothing stays open, and nothing comes after.
 
-use super::Normaliser;
+use falconer_protocol::ToolUseId;
+
 use super::items::action_item;
 use super::turns::INTERRUPTED;
+use super::{Normaliser, Open};
 use crate::action::ActionStatus;
 use crate::body::{Body, Outcome, RunCompleted, TaskEnd};
 use crate::envelope::{Draft, Source};
+use crate::id::TurnNumber;
 use crate::turn::Failure;
 
 /// How a run ended, as far as its messages do not say.
@@ -41,14 +44,25 @@ impl Normaliser {
 
     fn abort_actions(&mut self, out: &mut Vec<Draft>) {
         for (id, open) in std::mem::take(&mut self.actions) {
-            let mut action = open.action;
-            action.status = ActionStatus::Aborted;
-            let item = action_item(&id, action);
-            out.push(Draft {
-                turn: open.turn,
-                parent: open.parent,
-                ..Draft::new(Source::Falconer, Body::ItemCompleted(Box::new(item)))
-            });
+            out.push(aborted(&id, open));
+        }
+    }
+
+    /// What the agent itself called in a turn that is over gets no result any more, and neither
+    /// does what a sub-agent called that it waited for. Others go on in the background.
+    pub(super) fn abort_actions_of(&mut self, turn: Option<TurnNumber>, out: &mut Vec<Draft>) {
+        let is_left = |open: &Open| open.turn == turn && open.parent.is_none();
+        let mut left: Vec<ToolUseId> = (self.actions.iter())
+            .filter(|(_, open)| is_left(open))
+            .map(|(id, _)| id.clone())
+            .collect();
+        while let Some(id) = left.pop() {
+            if let Some(open) = self.actions.remove(&id) {
+                self.done.insert(&id);
+                out.push(aborted(&id, open));
+            }
+            let of_it = (self.actions.iter()).filter(|(_, open)| open.parent.as_ref() == Some(&id));
+            left.extend(of_it.map(|(id, _)| id.clone()));
         }
     }
 
@@ -75,7 +89,6 @@ impl Normaliser {
             (false, Some(_)) => Outcome::Failed,
             (false, None) => Outcome::Ok,
         };
-        let partial = || self.said.clone();
         RunCompleted {
             outcome,
             stderr: match outcome {
@@ -83,15 +96,26 @@ impl Normaliser {
                 Outcome::Failed | Outcome::Cancelled => end.stderr,
             },
             failure,
-            text: match self.open_turns.is_empty() {
-                true => last.map(|turn| turn.text.clone()).unwrap_or_default(),
-                false => partial(),
+            text: match self.open_turns.back() {
+                None => last.map(|turn| turn.text.clone()).unwrap_or_default(),
+                Some(unfinished) => unfinished.said.clone(),
             },
             structured_output: last.and_then(|turn| turn.structured_output.clone()),
             native_session: self.session.clone(),
             turns: self.turns,
             tokens: self.tokens,
-            cost_usd: last.map_or(0.0, |turn| turn.total_cost_usd),
+            cost_usd: self.spending.usd(),
         }
+    }
+}
+
+fn aborted(id: &ToolUseId, open: Open) -> Draft {
+    let mut action = open.action;
+    action.status = ActionStatus::Aborted;
+    let item = action_item(id, action);
+    Draft {
+        turn: open.turn,
+        parent: open.parent,
+        ..Draft::new(Source::Falconer, Body::ItemCompleted(Box::new(item)))
     }
 }

@@ -20,6 +20,7 @@ impl Normaliser {
         // A sub-agent in the background speaks between turns.
         if message.parent_tool_use_id.is_none() {
             self.speaks(out);
+            self.error.clone_from(&message.error);
         }
         for block in &message.message.content {
             self.block(block, message, out);
@@ -30,14 +31,7 @@ impl Normaliser {
         let parent = message.parent_tool_use_id.as_ref();
         let id = self.next_id(message);
         let content = match block {
-            ContentBlock::Text(block) => {
-                if parent.is_none() {
-                    self.said.clone_from(&block.text);
-                }
-                ItemContent::Message {
-                    text: block.text.clone(),
-                }
-            }
+            ContentBlock::Text(block) => self.text(&block.text, message),
             ContentBlock::Thinking(block) => ItemContent::Thought {
                 text: block.thinking.clone(),
             },
@@ -57,6 +51,20 @@ impl Normaliser {
             Body::ItemCompleted(Box::new(Item { id, content })),
             out,
         );
+    }
+
+    /// A text of the agent; that of an error is the engine's, and no part of an answer.
+    fn text(&mut self, text: &str, message: &AssistantMessage) -> ItemContent {
+        let text = text.to_owned();
+        if message.error.is_some() {
+            return ItemContent::Injected { text };
+        }
+        if message.parent_tool_use_id.is_none()
+            && let Some(turn) = self.open_turns.back_mut()
+        {
+            turn.said.clone_from(&text);
+        }
+        ItemContent::Message { text }
     }
 
     /// Tools the API runs itself, and blocks this version does not know.
@@ -83,10 +91,8 @@ impl Normaliser {
     fn next_id(&mut self, message: &AssistantMessage) -> ItemId {
         let uuid = || message.uuid.as_ref().map(|id| id.as_str().to_owned());
         let name = message.message.id.clone().or_else(uuid).unwrap_or_default();
-        let index = self.blocks.entry(name.clone()).or_default();
-        let id = block_id(&name, *index);
-        *index += 1;
-        id
+        let index = self.blocks.next(&name);
+        block_id(&name, index)
     }
 
     fn begin_action(
@@ -126,7 +132,7 @@ impl Normaliser {
         output: Option<&Value>,
         out: &mut Vec<Draft>,
     ) {
-        if !self.done.insert(id.clone()) {
+        if !self.done.insert(id) {
             return;
         }
         let turn = self.turn();
@@ -177,17 +183,18 @@ impl Normaliser {
         let kind = meta
             .filter(|meta| meta.id.as_ref() == Some(&result.tool_use_id))
             .find_map(|meta| meta.non_execution_kind.as_ref());
-        let status = match (kind.map(|kind| kind.as_str()), result.failed()) {
-            (Some("cancelled"), _) => ActionStatus::Aborted,
-            (Some(_), _) => ActionStatus::Denied,
-            (None, true) => ActionStatus::Failed,
-            (None, false) => ActionStatus::Ok,
-        };
         let content = result
             .content
             .as_ref()
             .and_then(|content| serde_json::to_value(content).ok());
         let content = content.unwrap_or(Value::Null);
+        let status = match (kind.map(|kind| kind.as_str()), result.failed()) {
+            (Some("cancelled"), _) => ActionStatus::Aborted,
+            (Some("user-rejected"), _) if may_have_run(&content) => ActionStatus::Aborted,
+            (Some(_), _) => ActionStatus::Denied,
+            (None, true) => ActionStatus::Failed,
+            (None, false) => ActionStatus::Ok,
+        };
         let output = message.tool_use_result.as_ref();
         self.end_action(&result.tool_use_id, &content, status, output, out);
     }
@@ -232,6 +239,13 @@ impl Normaliser {
         };
         self.push(None, Body::ItemCompleted(Box::new(item)), out);
     }
+}
+
+/// A call that was stopped has the same mark as one that was refused; only its text tells them
+/// apart, and whether something has happened is what people need to know.
+fn may_have_run(content: &Value) -> bool {
+    let text = content.to_string();
+    text.contains("stopped while running") || text.contains("while it was running")
 }
 
 /// The id of a block of an API message.

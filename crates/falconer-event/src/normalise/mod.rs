@@ -2,14 +2,16 @@
 
 mod ending;
 mod items;
+mod recent;
 mod reply;
 mod stream;
 mod system;
 mod tasks;
 mod turns;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use falconer_protocol::message::{AssistantError, WarningMessage};
 use falconer_protocol::{Message, ToolUseId};
 use serde_json::Value;
 
@@ -17,9 +19,12 @@ use crate::action::Action;
 use crate::body::{Body, Limit, LimitClass, Task, Unknown, Warning};
 use crate::envelope::{Draft, Source};
 use crate::id::{ItemId, TurnNumber};
+use crate::spending::Spending;
 use crate::turn::{Tokens, TurnCompleted};
 
 pub use ending::End;
+
+use recent::{Blocks, Finished};
 
 /// What is known of a run before its engine says anything.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -55,18 +60,18 @@ pub struct Normaliser {
     turns: u32,
     last: Option<TurnCompleted>,
     tokens: Tokens,
+    spending: Spending,
     actions: BTreeMap<ToolUseId, Open>,
-    done: HashSet<ToolUseId>,
+    done: Finished,
     tasks: BTreeMap<String, Task>,
-    /// How many blocks of an API message have come, by its id.
-    blocks: HashMap<String, usize>,
+    blocks: Blocks,
     /// The model and the mode of the last turn.
     model: Option<String>,
     mode: Option<String>,
     /// The conversation was cleared; the next turn says under which id it goes on.
     is_reset: bool,
-    /// Text of the agent in the turn under way.
-    said: String,
+    /// The error the last message of the agent carried in the turn under way.
+    error: Option<AssistantError>,
     /// Texts and thoughts that are being streamed.
     writing: BTreeMap<ItemId, Writing>,
 }
@@ -96,6 +101,8 @@ struct OpenTurn {
     prompts: Vec<String>,
     /// Whether the agent itself has said something in it.
     has_spoken: bool,
+    /// The last text of the agent itself.
+    said: String,
 }
 
 /// An action without a result yet.
@@ -113,6 +120,17 @@ impl Normaliser {
             run,
             ..Self::default()
         }
+    }
+
+    /// What `run.started` will say beside what the engine says.
+    pub fn about(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    /// The session has a past that cost this much: the engine counts on from there, the run
+    /// does not. To be said before the first message.
+    pub fn resumes_after(&mut self, cost_usd: f64) {
+        self.spending = Spending::resumed(cost_usd);
     }
 
     /// The engine's id of the session, once it is known.
@@ -145,7 +163,7 @@ impl Normaliser {
             Message::ToolUseSummary(summary) => self.summary(summary, out),
             Message::ConversationReset(_) => self.is_reset = true,
             Message::RateLimitEvent(event) => self.rate_limit(&event.rate_limit_info, out),
-            Message::Warning(warning) => self.warn(&warning.kind, &warning.text, out),
+            Message::Warning(warning) => self.line_trouble(warning, out),
             // Answered elsewhere, or of interest to the host only.
             Message::ControlRequest(_)
             | Message::ControlResponse(_)
@@ -175,6 +193,15 @@ impl Normaliser {
         let mut draft = Draft::new(Source::Falconer, Body::Warning(warning));
         draft.turn = self.turn();
         out.push(draft);
+    }
+
+    /// Trouble with a line; people see how it begins.
+    fn line_trouble(&self, warning: &WarningMessage, out: &mut Vec<Draft>) {
+        let text = match &warning.head {
+            Some(head) => format!("{}: {head}", warning.text),
+            None => warning.text.clone(),
+        };
+        self.warn(&warning.kind, &text, out);
     }
 
     fn unknown(&self, message: &Message, out: &mut Vec<Draft>) {

@@ -21,11 +21,16 @@ impl Normaliser {
             self.result(&result, &mut out);
             return out;
         }
-        if self.session.is_none() {
-            self.session = reply["session_id"].as_str().map(str::to_owned);
+        let mut completed = completed(reply);
+        if completed.ok {
+            self.start_without_init(reply["session_id"].as_str(), &mut out);
         }
         self.begin_turn(TurnStarted::default(), &mut out);
-        self.complete_turn(completed(reply), &mut out);
+        if let Some(total) = reply["total_cost_usd"].as_f64() {
+            self.spending.engine_says(total);
+        }
+        completed.total_cost_usd = self.spending.usd();
+        self.complete_turn(completed, &mut out);
         out
     }
 }
@@ -60,7 +65,6 @@ fn completed(reply: &Value) -> TurnCompleted {
             .filter(|value| !value.is_null())
             .cloned(),
         failure,
-        total_cost_usd: reply["total_cost_usd"].as_f64().unwrap_or(0.0),
         ..TurnCompleted::default()
     }
 }

@@ -88,8 +88,12 @@ impl Normaliser {
     pub(super) fn end_writing(&mut self, turn: Option<TurnNumber>, out: &mut Vec<Draft>) {
         let of_turn = |writing: &Writing| writing.turn == turn && writing.parent.is_none();
         for (id, writing) in self.writing.extract_if(.., |_, writing| of_turn(writing)) {
-            if writing.kind == WritingKind::Message && !writing.text.is_empty() {
-                self.said.clone_from(&writing.text);
+            if writing.kind == WritingKind::Message
+                && !writing.text.is_empty()
+                && let Some(open) =
+                    (self.open_turns.iter_mut()).find(|open| Some(open.number) == writing.turn)
+            {
+                open.said.clone_from(&writing.text);
             }
             out.push(cut_off(id, writing));
         }

@@ -17,6 +17,7 @@ impl Normaliser {
             SystemMessage::ApiRetry(retry) => self.retry(retry, out),
             SystemMessage::TaskStarted(task) => self.task_started(task, out),
             SystemMessage::TaskProgress(task) => self.task_progress(task, out),
+            SystemMessage::TaskUpdated(task) => self.task_updated(task, out),
             SystemMessage::TaskNotification(task) => self.task_ended(task, out),
             SystemMessage::CompactBoundary(boundary) => self.compacted(boundary, out),
             SystemMessage::ModelFallback(change) => self.model_changed(change, out),
@@ -37,7 +38,6 @@ impl Normaliser {
             }
             // Said again, with more, by the result, the end of the task, or the item itself.
             SystemMessage::PermissionDenied(_)
-            | SystemMessage::TaskUpdated(_)
             | SystemMessage::BackgroundTasksChanged(_)
             | SystemMessage::SessionStateChanged(_)
             | SystemMessage::ThinkingTokens(_)

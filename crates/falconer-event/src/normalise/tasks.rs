@@ -1,6 +1,8 @@
 //! Shells and sub-agents.
 
-use falconer_protocol::system::{TaskNotification, TaskProgress, TaskStarted, TaskStatus};
+use falconer_protocol::system::{
+    TaskNotification, TaskProgress, TaskStarted, TaskStatus, TaskUpdated,
+};
 
 use super::Normaliser;
 use crate::body::{Body, Task, TaskEnd};
@@ -27,6 +29,21 @@ impl Normaliser {
         let said = progress.summary.clone();
         task.summary = said.or_else(|| progress.last_tool_name.clone());
         self.push(None, Body::TaskProgress(Box::new(task)), out);
+    }
+
+    /// Of interest is a task that the agent does not wait for any more, or again; its end is
+    /// told with more by its notification.
+    pub(super) fn task_updated(&mut self, updated: &TaskUpdated, out: &mut Vec<Draft>) {
+        let Some(now) = updated.patch.is_backgrounded else {
+            return;
+        };
+        let Some(task) = self.tasks.get_mut(updated.task_id.as_str()) else {
+            return;
+        };
+        if std::mem::replace(&mut task.in_background, now) != now {
+            let task = task.clone();
+            self.push(None, Body::TaskProgress(Box::new(task)), out);
+        }
     }
 
     pub(super) fn task_ended(&mut self, ended: &TaskNotification, out: &mut Vec<Draft>) {

@@ -7,6 +7,7 @@ use falconer_protocol::usage::Usage;
 use super::{Normaliser, OpenTurn};
 use crate::body::{Body, RunStarted, SessionChanged};
 use crate::envelope::{Draft, Source};
+use crate::failure::FailureKind;
 use crate::id::TurnNumber;
 use crate::turn::{Denial, Failure, Tokens, TurnCompleted, TurnStarted};
 
@@ -113,8 +114,9 @@ impl Normaliser {
             number: TurnNumber(self.turns),
             prompts: started.prompts.clone(),
             has_spoken: false,
+            said: String::new(),
         });
-        self.said.clear();
+        self.error = None;
         self.push(None, Body::TurnStarted(started), out);
     }
 
@@ -127,12 +129,33 @@ impl Normaliser {
 
     /// The end of the oldest open turn: results come in the order of their turns.
     pub(super) fn result(&mut self, result: &ResultMessage, out: &mut Vec<Draft>) {
-        self.ensure_turn(out);
-        if self.session.is_none() {
-            self.session = result.session_id.as_ref().map(|id| id.as_str().to_owned());
+        if !result.is_error {
+            self.start_without_init(result.session_id.as_ref().map(|id| id.as_str()), out);
         }
-        self.end_writing(self.open_turns.front().map(|turn| turn.number), out);
+        self.ensure_turn(out);
+        if let Some(total) = &result.total_cost_usd {
+            self.spending.engine_says(total.as_f64());
+        }
+        let turn = self.open_turns.front().map(|turn| turn.number);
+        self.end_writing(turn, out);
+        self.abort_actions_of(turn, out);
         self.complete_turn(self.completed(result), out);
+    }
+
+    /// An engine that does not stream names its session with its answer. One that fails names
+    /// a session too, but that was never begun.
+    pub(super) fn start_without_init(&mut self, session: Option<&str>, out: &mut Vec<Draft>) {
+        let (false, Some(session)) = (self.has_started, session) else {
+            return;
+        };
+        let init = Init {
+            session_id: Some(session.into()),
+            ..Init::default()
+        };
+        self.has_started = true;
+        self.session = Some(session.to_owned());
+        let started = Body::RunStarted(Box::new(self.started(&init)));
+        out.push(Draft::new(Source::Falconer, started));
     }
 
     /// Warnings first, so that nothing of the turn comes after its completion.
@@ -165,14 +188,17 @@ impl Normaliser {
         TurnCompleted {
             ok,
             // What was said is the partial answer of a turn that failed.
-            text: text.filter(|_| ok).unwrap_or_else(|| self.said.clone()),
+            text: (text.filter(|_| ok))
+                .or_else(|| self.open_turns.front().map(|turn| turn.said.clone()))
+                .unwrap_or_default(),
             structured_output: result.structured_output.clone(),
-            failure: (!ok).then(|| failure(result)),
+            failure: (!ok)
+                .then(|| failure(result).of_kind(FailureKind::of(result, self.error.as_ref()))),
             tokens: result.usage.as_ref().map(tokens).unwrap_or_default(),
             models: models
                 .filter_map(|(name, usage)| Some((name.clone(), serde_json::to_value(usage).ok()?)))
                 .collect(),
-            total_cost_usd: number(&result.total_cost_usd),
+            total_cost_usd: self.spending.usd(),
             model_turns: result.num_turns.unwrap_or(0),
             duration_ms: number(&result.duration_ms),
             api_duration_ms: number(&result.duration_api_ms),

@@ -2,7 +2,7 @@
 
 use falconer_event::{Event, RunId, Sequence, json_schema};
 
-use crate::cassettes::{all, events};
+use crate::cassettes::{Recorded, all, events};
 
 #[test]
 fn the_schema_is_the_published_one() {
@@ -13,7 +13,7 @@ fn the_schema_is_the_published_one() {
 
 #[test]
 fn events_are_numbered_without_gaps_and_read_back_as_they_were() {
-    for (name, messages) in all() {
+    for Recorded { name, messages, .. } in all() {
         let mut sequence = Sequence::new("s");
         let run = RunId::from("r");
         let mut durable = 0;

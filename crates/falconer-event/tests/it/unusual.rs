@@ -1,6 +1,8 @@
 //! Replies without a stream, failures, and what comes at the wrong time.
 
-use falconer_event::{Body, Draft, End, Failure, Normaliser, Outcome, Run, TurnCompleted};
+use falconer_event::{
+    Body, Draft, End, Failure, ItemContent, Normaliser, Outcome, Run, RunCompleted, TurnCompleted,
+};
 use serde_json::{Value, json};
 
 fn turn(drafts: &[Draft]) -> &TurnCompleted {
@@ -219,4 +221,152 @@ fn what_was_being_written_is_kept_when_the_run_ends() {
         Body::RunCompleted(run) => assert_eq!(run.text, "hälf of"),
         other => panic!("{other:?}"),
     }
+}
+
+pub(crate) fn all_of(lines: &[Value]) -> Vec<Draft> {
+    let mut normaliser = Normaliser::new(Run::default());
+    let mut drafts = Vec::new();
+    for line in lines {
+        drafts.extend(normaliser.message(&serde_json::from_value(line.clone()).unwrap()));
+    }
+    drafts.extend(normaliser.end(End::default()));
+    drafts
+}
+
+fn turns(drafts: &[Draft]) -> Vec<&TurnCompleted> {
+    let turns = drafts.iter().filter_map(|draft| match &draft.body {
+        Body::TurnCompleted(turn) => Some(&**turn),
+        _ => None,
+    });
+    turns.collect()
+}
+
+fn run(drafts: &[Draft]) -> &RunCompleted {
+    match &drafts[drafts.len() - 1].body {
+        Body::RunCompleted(run) => run,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn init() -> Value {
+    json!({"type": "system", "subtype": "init", "cwd": "/p", "session_id": "s"})
+}
+
+fn says(text: &str) -> Value {
+    json!({"type": "assistant", "message": {"id": "m", "role": "assistant",
+        "content": [{"type": "text", "text": text}]}})
+}
+
+pub(crate) fn result(total: f64) -> Value {
+    json!({"type": "result", "subtype": "success", "is_error": false, "result": "ok",
+        "session_id": "s", "total_cost_usd": total})
+}
+
+#[test]
+fn the_text_of_an_error_is_no_answer_of_the_agent() {
+    let mut error = says("API Error: 500");
+    error["error"] = json!("server_error");
+    let mut failed = result(0.0);
+    failed["is_error"] = json!(true);
+    failed["result"] = json!("API Error: 500");
+    let drafts = all_of(&[init(), says("so far"), error, failed]);
+    let turn = turns(&drafts)[0];
+    assert_eq!(turn.text, "so far");
+    assert_eq!(turn.failure.as_ref().unwrap().text, "API Error: 500");
+    let injected = drafts.iter().any(|draft| {
+        matches!(&draft.body, Body::ItemCompleted(item)
+            if matches!(&item.content, ItemContent::Injected { text } if text == "API Error: 500"))
+    });
+    assert!(injected, "{drafts:?}");
+}
+
+#[test]
+fn a_run_costs_what_it_costs_whatever_the_engine_begins_with() {
+    let mut normaliser = Normaliser::new(Run::default());
+    normaliser.resumes_after(2.0);
+    let cleared = json!({"type": "conversation_reset", "new_conversation_id": "n"});
+    let lines = [
+        init(),
+        result(2.5),
+        cleared,
+        init(),
+        result(0.0),
+        init(),
+        result(0.25),
+    ];
+    let mut drafts = Vec::new();
+    for line in lines {
+        drafts.extend(normaliser.message(&serde_json::from_value(line).unwrap()));
+    }
+    drafts.extend(normaliser.end(End::default()));
+    let costs: Vec<f64> = turns(&drafts)
+        .iter()
+        .map(|turn| turn.total_cost_usd)
+        .collect();
+    assert_eq!(costs, [0.5, 0.5, 0.75]);
+    assert!((run(&drafts).cost_usd - 0.75).abs() < 1e-9);
+}
+
+#[test]
+fn a_session_is_only_named_by_a_run_that_began() {
+    let mut failed = result(0.0);
+    failed["is_error"] = json!(true);
+    let cases = [
+        ("a failed start", vec![failed], None),
+        ("an answer without a stream", vec![result(0.0)], Some("s")),
+        ("a stream", vec![init(), result(0.0)], Some("s")),
+    ];
+    for (name, lines, session) in cases {
+        let drafts = all_of(&lines);
+        let starts = (drafts.iter()).filter(|it| matches!(it.body, Body::RunStarted(_)));
+        assert_eq!(starts.count(), usize::from(session.is_some()), "{name}");
+        assert_eq!(run(&drafts).native_session.as_deref(), session, "{name}");
+    }
+}
+
+#[test]
+fn a_turn_that_fails_late_has_its_own_words() {
+    let mut prompted = init();
+    prompted["user_message_uuids"] = json!(["second"]);
+    let mut failed = result(0.0);
+    failed["is_error"] = json!(true);
+    let lines = [
+        init(),
+        says("first"),
+        prompted,
+        says("second"),
+        failed.clone(),
+        failed,
+    ];
+    let drafts = all_of(&lines);
+    let texts: Vec<&str> = turns(&drafts)
+        .iter()
+        .map(|turn| turn.text.as_str())
+        .collect();
+    assert_eq!(texts, ["first", "second"]);
+}
+
+#[test]
+fn a_task_that_is_sent_to_the_background_is_told_as_such() {
+    let update = |patch: Value| json!({"type": "system", "subtype": "task_updated", "task_id": "k", "patch": patch});
+    let lines = [
+        init(),
+        json!({"type": "system", "subtype": "task_started", "task_id": "k",
+            "is_backgrounded": false}),
+        update(json!({"is_backgrounded": true})),
+        update(json!({"is_backgrounded": true})),
+        update(json!({"status": "completed"})),
+        json!({"type": "system", "subtype": "task_notification", "task_id": "k",
+            "status": "completed"}),
+    ];
+    let drafts = all_of(&lines);
+    let told = drafts.iter().filter_map(|draft| match &draft.body {
+        Body::TaskStarted(task) => Some(("started", task.in_background)),
+        Body::TaskProgress(task) => Some(("progress", task.in_background)),
+        Body::TaskCompleted(task) => Some(("completed", task.in_background)),
+        _ => None,
+    });
+    let told: Vec<(&str, bool)> = told.collect();
+    let expected = [("started", false), ("progress", true), ("completed", true)];
+    assert_eq!(told, expected);
 }
