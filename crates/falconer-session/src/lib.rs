@@ -65,5 +65,5 @@ pub use resume_line::{
 };
 pub use session::Session;
 pub use spec::{Lifetime, OnMissing, Resume, SessionSpec};
-pub use stream::EventStream;
+pub use stream::{EventStream, Outlet};
 pub use transcript::{Entry, replay};

@@ -98,6 +98,16 @@ impl Resume {
         self
     }
 
+    /// The engine's id of the session.
+    pub fn id(&self) -> &str {
+        &self.session
+    }
+
+    /// Whether it goes on with a copy.
+    pub fn is_fork(&self) -> bool {
+        self.fork
+    }
+
     pub(crate) fn apply(&self, options: Options) -> Options {
         let mut options = options.resume(&self.session);
         if let Some(at) = &self.at {
@@ -185,6 +195,11 @@ impl SessionSpec {
     pub fn resume(mut self, resume: Resume) -> Self {
         self.resume = Some(resume);
         self
+    }
+
+    /// The session it goes on with, if it does.
+    pub fn resumed(&self) -> Option<&Resume> {
+        self.resume.as_ref()
     }
 
     /// Ends the run when everything that was sent is done.

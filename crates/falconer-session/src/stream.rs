@@ -22,9 +22,9 @@ pub struct EventStream {
     waiting: Arc<Waiting>,
 }
 
-/// The session's end of a stream.
+/// The writing end of a stream: the session's, or that of whoever passes its events on.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub struct Outlet {
     events: mpsc::UnboundedSender<Event>,
     waiting: Arc<Waiting>,
     most: usize,
@@ -37,24 +37,26 @@ struct Waiting {
     taken: Notify,
 }
 
-/// A stream and its other end. The queue is bounded by the session, which asks for room.
-pub(crate) fn stream(most: usize) -> (Outlet, EventStream) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let waiting = Arc::new(Waiting::default());
-    let outlet = Outlet {
-        events: sender,
-        waiting: waiting.clone(),
-        most: most.max(1),
-    };
-    let stream = EventStream {
-        events: receiver,
-        waiting,
-    };
-    (outlet, stream)
-}
-
 impl Outlet {
-    pub(crate) fn put(&self, event: Event) {
+    /// A stream with room for so many events. Who writes has to ask for room; an event that is
+    /// put without is delivered all the same.
+    pub fn new(most: usize) -> (Self, EventStream) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let waiting = Arc::new(Waiting::default());
+        let outlet = Self {
+            events: sender,
+            waiting: waiting.clone(),
+            most: most.max(1),
+        };
+        let stream = EventStream {
+            events: receiver,
+            waiting,
+        };
+        (outlet, stream)
+    }
+
+    /// Hands an event to the reader, if there is one.
+    pub fn put(&self, event: Event) {
         self.waiting.events.fetch_add(1, Ordering::AcqRel);
         // Without a reader events go to the transcript only.
         if self.events.send(event).is_err() {
@@ -62,12 +64,13 @@ impl Outlet {
         }
     }
 
-    pub(crate) fn has_room(&self) -> bool {
+    /// Whether fewer events wait than may. Always, without a reader.
+    pub fn has_room(&self) -> bool {
         self.waiting.events.load(Ordering::Acquire) < self.most || self.events.is_closed()
     }
 
     /// Waits until something changed about the room.
-    pub(crate) async fn changed(&self) {
+    pub async fn changed(&self) {
         tokio::select! {
             () = self.waiting.taken.notified() => {}
             () = self.events.closed() => {}

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use falconer_event::Tokens;
+use falconer_event::{Spending, Tokens};
 use falconer_protocol::Message;
 use falconer_protocol::message::{AssistantMessage, ResultMessage};
 use falconer_protocol::stream::{StreamEvent, StreamEventMessage};
@@ -25,12 +25,17 @@ pub(crate) struct Meter {
     writing: Option<String>,
     turns: u64,
     open_turns: u64,
-    usd: f64,
+    spending: Spending,
     /// The engine says that the money is spent.
     is_spent: bool,
 }
 
 impl Meter {
+    /// The session had cost this much before the run, which is not held against it.
+    pub(crate) fn resumes_after(&mut self, cost_usd: f64) {
+        self.spending = Spending::resumed(cost_usd);
+    }
+
     pub(crate) fn observe(&mut self, message: &Message) {
         match message {
             Message::Assistant(message) => self.assistant(message),
@@ -79,12 +84,9 @@ impl Meter {
         self.open.clear();
         self.late.clear();
         self.turns += std::mem::take(&mut self.open_turns);
-        // The engine counts on by itself.
-        let cost = result
-            .total_cost_usd
-            .as_ref()
-            .map_or(0.0, |cost| cost.as_f64());
-        self.usd = self.usd.max(cost);
+        if let Some(total) = &result.total_cost_usd {
+            self.spending.engine_says(total.as_f64());
+        }
         self.is_spent |= result.subtype.as_str() == "error_max_budget_usd";
     }
 
@@ -113,7 +115,7 @@ impl Meter {
                 LimitKind::Usd,
                 limits
                     .usd
-                    .is_some_and(|limit| self.usd >= limit || self.is_spent),
+                    .is_some_and(|limit| self.spending.usd() >= limit || self.is_spent),
             ),
             (LimitKind::InputTokens, at(limits.input_tokens, input)),
             (

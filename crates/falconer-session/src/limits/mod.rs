@@ -110,6 +110,21 @@ impl LimitKind {
         }
     }
 
+    /// The limit a failure tells of, if it tells of one.
+    pub fn of(failure: &falconer_event::Failure) -> Option<Self> {
+        let all = [
+            Self::Deadline,
+            Self::Silence,
+            Self::Grace,
+            Self::Turns,
+            Self::Usd,
+            Self::InputTokens,
+            Self::OutputTokens,
+            Self::TotalTokens,
+        ];
+        all.into_iter().find(|kind| kind.class() == failure.class)
+    }
+
     /// For people.
     pub(crate) fn text(self, limits: &Limits) -> String {
         let time = |time: Option<Duration>| time.unwrap_or_default();

@@ -20,6 +20,7 @@
 //! `sensitive_paths = "ask"` or `"allow"`.
 
 mod file;
+mod search;
 mod sensitive;
 
 use std::path::{Path, PathBuf};
@@ -27,11 +28,13 @@ use std::path::{Path, PathBuf};
 use falconer_rule::{
     Anchors, Because, Call, Judgement, Outcome, Rule, RuleSet, Subject, Voice, shell,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use falconer_rule::Effect;
 pub use file::PolicyError;
 pub use sensitive::sensitive_patterns;
+
+use search::Finding;
 
 /// Rules read from a policy file.
 #[derive(Debug, Clone)]
@@ -137,7 +140,7 @@ impl Policy {
             // What is to be asked by a rule is told by that rule.
             Some(found) if found.effect == Some(Effect::Deny) => found,
             Some(found) if judged.effect != Outcome::Ask => found,
-            _ => self.if_files_are_known(judged, &call),
+            _ => self.if_nothing_is_found(self.if_files_are_known(judged, &call), &call),
         }
     }
 
@@ -173,6 +176,54 @@ impl Policy {
             effect: Some(Effect::Ask),
             reason: Because::unknown_files().to_string(),
         }
+    }
+}
+
+/// Searches come across files that nobody named.
+impl Policy {
+    /// What is not forbidden may still read a file that is, on its way through a directory. Only
+    /// a person can say whether that matters.
+    fn if_nothing_is_found(&self, explained: Explanation, call: &Call<'_>) -> Explanation {
+        let is_open = matches!(explained.effect, None | Some(Effect::Allow));
+        let denies = self.rules.iter().any(|(effect, _)| *effect == Effect::Deny);
+        if !is_open || (self.sensitive == Sensitive::Allow && !denies) {
+            return explained;
+        }
+        let searches = search::searches(call, &Subject::of(call));
+        let finding =
+            (searches.iter()).find_map(|search| search.finding(|file| self.forbids(file)));
+        let reason = match finding {
+            None => return explained,
+            Some(Finding::Forbidden(file, why)) => format!(
+                "the search comes across `{}`: {why}; search in other directories, or name the \
+                 files to search",
+                file.display()
+            ),
+            Some(Finding::TooMuch(root)) => format!(
+                "there is too much below `{}` to tell whether the search comes across a file that \
+                 is denied",
+                root.display()
+            ),
+        };
+        Explanation {
+            effect: Some(Effect::Ask),
+            reason,
+        }
+    }
+
+    /// Why a file must not be read, if it must not.
+    fn forbids(&self, file: &Path) -> Option<String> {
+        if self.sensitive != Sensitive::Allow
+            && let Some(pattern) = file.to_str().and_then(sensitive::matching)
+        {
+            let why = format!("it usually holds secrets (built-in pattern `{pattern}`)");
+            return Some(why);
+        }
+        let input = json!({"file_path": file});
+        let judged = self
+            .bound
+            .judge(&Call::new("Read", &input, &self.anchors.project));
+        (judged.effect == Outcome::Deny).then(|| judged.because.to_string())
     }
 }
 

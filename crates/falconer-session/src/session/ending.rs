@@ -102,7 +102,8 @@ impl Live {
 
     /// What comes while the engine is seen out is recorded, but nothing new begins.
     fn message_of_the_end(&mut self, message: &Message) {
-        if self.session.is_none() && !matches!(message, Message::Result(_)) {
+        let is_failure = matches!(message, Message::Result(result) if result.is_error);
+        if self.session.is_none() && !is_failure {
             // Without its lock a run must not be announced.
             return;
         }

@@ -1,10 +1,10 @@
 //! What the engine says.
 
 use falconer::{Failure as TurnFailure, FailureClass};
-use falconer_event::{Body, Draft, Failure, ItemContent};
+use falconer_event::{Body, Draft, Failure, ItemContent, SessionChanged, Source};
 use falconer_protocol::Message;
 use falconer_protocol::message::ResultMessage;
-use falconer_protocol::system::{Init, SystemMessage};
+use falconer_protocol::system::SystemMessage;
 use tokio::time::Instant;
 
 use super::driving::{Engine, Step};
@@ -17,9 +17,7 @@ use crate::lock::LockError;
 impl Live {
     pub(super) fn message(&mut self, engine: &Engine, message: &Message) -> Step {
         self.watch.heard(Instant::now());
-        if let Message::System(SystemMessage::Init(init)) = message
-            && let Err(failure) = self.identify(init)
-        {
+        if let Err(failure) = self.identify(message) {
             return self.end(Some(failure));
         }
         self.meter.observe(message);
@@ -27,6 +25,7 @@ impl Live {
             return self.judged(engine, message);
         }
         let mut drafts = self.recorder.drafts(message);
+        self.tell_of_the_copy(&mut drafts);
         self.look_at(&mut drafts);
         if let Message::Result(result) = message {
             let answered = self.turns.answered(result);
@@ -59,9 +58,8 @@ impl Live {
     }
 
     /// The engine names its session: is it the right one, and is it ours?
-    fn identify(&mut self, init: &Init) -> Result<(), Failure> {
-        self.cwd = Some(init.cwd.clone()).filter(|cwd| !cwd.is_empty());
-        let Some(named) = init.session_id.as_ref().map(|id| id.as_str().to_owned()) else {
+    fn identify(&mut self, message: &Message) -> Result<(), Failure> {
+        let Some(named) = self.named_by(message) else {
             return Ok(());
         };
         if self.session.as_ref() == Some(&named) {
@@ -81,6 +79,34 @@ impl Live {
         self.remember_session(&named);
         self.session = Some(named);
         Ok(())
+    }
+
+    /// A copy is told as one, with its own id, right after the run has started.
+    fn tell_of_the_copy(&self, drafts: &mut Vec<Draft>) {
+        let is_copy = self.resume.as_ref().is_some_and(|resume| resume.fork);
+        let started = drafts
+            .iter()
+            .position(|draft| matches!(draft.body, Body::RunStarted(_)));
+        if let (true, Some(at), Some(session)) = (is_copy, started, &self.session) {
+            let native_session = session.clone();
+            let change = Body::SessionChanged(SessionChanged::Forked { native_session });
+            drafts.insert(at + 1, Draft::new(Source::Falconer, change));
+        }
+    }
+
+    /// The session a message begins. Without an `init` an answer names it.
+    fn named_by(&mut self, message: &Message) -> Option<String> {
+        let id = match message {
+            Message::System(SystemMessage::Init(init)) => {
+                self.cwd = Some(init.cwd.clone()).filter(|cwd| !cwd.is_empty());
+                init.session_id.as_ref()
+            }
+            Message::Result(result) if self.session.is_none() && !result.is_error => {
+                result.session_id.as_ref()
+            }
+            _ => None,
+        };
+        id.map(|id| id.as_str().to_owned())
     }
 
     /// Locks the session, unless it is locked already; the lock of another one is given back.

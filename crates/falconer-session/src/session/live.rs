@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use falconer::{Billing, Client};
 use falconer_event::{Body, End, Sequence, Source, Warning};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -154,11 +155,27 @@ impl Live {
     ) -> End {
         match self.connect(connecting, told).await {
             Ok(connected) => {
+                self.learn_from(&connected.client);
                 let engine = Engine::new(connected.client, connected.messages);
                 self.drive(engine, connected.early, told, asked).await
             }
             Err(end) => end,
         }
+    }
+
+    /// What the start of the engine has decided; what the caller said about the run stays.
+    fn learn_from(&mut self, client: &Client) {
+        self.recorder.resumes_after(client.cost_before());
+        self.meter.resumes_after(client.cost_before());
+        let about = self.recorder.about();
+        // Who pays is told only if it is known.
+        let known = client
+            .billing()
+            .filter(|&billing| billing != Billing::Undetermined);
+        let billing = known.map(|billing| billing.to_string());
+        about.billing = about.billing.take().or(billing);
+        let isolation = client.isolation().map(ToString::to_string);
+        about.sandbox = about.sandbox.take().or(isolation);
     }
 
     pub(super) fn warn(&mut self, kind: &str, text: &str) {

@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::handle::SessionHandle;
 use crate::pending::Asked;
 use crate::spec::{OnMissing, SessionSpec};
-use crate::stream::{EventStream, stream};
+use crate::stream::{EventStream, Outlet};
 use crate::transcript::Transcript;
 
 use gate::Gate;
@@ -69,7 +69,7 @@ impl Session {
         let (commands, told) = mpsc::channel(COMMANDS);
         let (asks, asked) = mpsc::channel(ASKS);
         let (over_sender, over) = watch::channel(false);
-        let (outlet, events) = stream(spec.backlog);
+        let (outlet, events) = Outlet::new(spec.backlog);
         let gate = Arc::new(Gate::new(spec.policy.clone(), &spec.limits));
         let mut spec = spec;
         let is_asked_for = spec.options.includes_partial_messages();

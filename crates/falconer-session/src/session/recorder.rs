@@ -62,6 +62,16 @@ impl Recorder {
         self.clock.now()
     }
 
+    /// What `run.started` will say beside what the engine says.
+    pub(super) fn about(&mut self) -> &mut Run {
+        self.normaliser.about()
+    }
+
+    /// The session had cost this much before the run.
+    pub(super) fn resumes_after(&mut self, cost_usd: f64) {
+        self.normaliser.resumes_after(cost_usd);
+    }
+
     /// What a message of the engine means; to be recorded after it was looked at.
     pub(super) fn drafts(&mut self, message: &Message) -> Vec<Draft> {
         self.normaliser.message(message)

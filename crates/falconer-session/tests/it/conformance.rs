@@ -129,7 +129,8 @@ fn fake_denied_tool() -> EngineScript {
         .emit(fake_said(&json!({"type": "text", "text": "then not"})))
         .emit(
             json!({"type": "result", "subtype": "success", "is_error": false,
-            "result": "then not", "session_id": "s"}),
+            "result": "then not", "session_id": "s", "permission_denials": [
+                {"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {}}]}),
         )
 }
 
@@ -150,6 +151,7 @@ async fn a_denied_tool_does_not_run_and_is_told() {
         session.send("make it").await.unwrap();
         let mut resolved = None;
         let mut denied = false;
+        let (mut warned, mut warned_in_time) = (0, 0);
         while let Some(event) = events.next().await {
             match event.body {
                 Body::PermissionRequested(asked) => {
@@ -161,6 +163,8 @@ async fn a_denied_tool_does_not_run_and_is_told() {
                     denied |= matches!(&item.content, ItemContent::Action(action)
                         if action.status == ActionStatus::Denied);
                 }
+                Body::Warning(warning) if warning.kind == "permission_denied" => warned += 1,
+                Body::TurnCompleted(_) => warned_in_time = warned,
                 _ => {}
             }
         }
@@ -170,6 +174,7 @@ async fn a_denied_tool_does_not_run_and_is_told() {
             "{kind:?}"
         );
         assert!(denied, "{kind:?}");
+        assert_eq!((warned, warned_in_time), (1, 1), "{kind:?}");
         assert!(!site.has("made.txt"), "{kind:?}");
     }
 }

@@ -1,13 +1,17 @@
 //! What is logged: no secrets at any level, and no prompts above debug.
 
 use std::io::{self, Write};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use falconer_session::{MaskedWriter, Redactor, SessionSpec};
+use falconer_testkit::scenario::{Scenario, text, tool_use};
 use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::scripted::Stage;
+use crate::engines::{Kind, REAL, Site};
+use crate::scripted::{Stage, completed};
 
 const SECRET: &str = "hunter2-hunter2";
 const PROMPT: &str = "the very private wish of a user";
@@ -44,7 +48,7 @@ async fn logged(level: LevelFilter) -> String {
         .with_max_level(level)
         .with_writer(writer)
         .with_ansi(false)
-        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_span_events(FmtSpan::FULL)
         .finish();
     let _guard = tracing::subscriber::set_default(subscriber);
     let folder = tempfile::tempdir().unwrap();
@@ -102,4 +106,69 @@ async fn not_even_everything_shows_a_secret() {
     let text = logged(LevelFilter::TRACE).await;
     assert!(!text.contains(SECRET), "{text}");
     assert!(text.contains("[redacted]"), "{text}");
+}
+
+/// Says which engine a child process is to use, and how much it is to log.
+const CHILD: &str = "FALCONER_SESSION_TEST_LOGS";
+
+/// A program with a log of its own: all threads, a real engine, everything to stderr.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_with_a_log_shows_no_secret_of_a_real_engine() {
+    if let Ok(role) = std::env::var(CHILD) {
+        return run_and_log(&role).await;
+    }
+    for kind in REAL {
+        for level in ["info", "trace"] {
+            let log = log_of_a_child(kind, level).await;
+            assert!(!log.contains(SECRET), "{kind:?} {level}: {log}");
+            assert!(log.contains("[redacted]"), "{kind:?} {level}: {log}");
+            assert!(level == "trace" || !log.contains(PROMPT), "{kind:?}: {log}");
+        }
+    }
+}
+
+async fn log_of_a_child(kind: Kind, level: &'static str) -> String {
+    let child = tokio::task::spawn_blocking(move || {
+        let test = "logs::a_program_with_a_log_shows_no_secret_of_a_real_engine";
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(CHILD, format!("{kind:?} {level}"))
+            .output()
+    });
+    let output = child.await.unwrap().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8(said).unwrap();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+async fn run_and_log(role: &str) {
+    let (kind, level) = role.split_once(' ').unwrap();
+    let redactor = Redactor::new([SECRET]).unwrap();
+    let writer = {
+        let redactor = redactor.clone();
+        move || MaskedWriter::new(io::stderr(), redactor.clone())
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level.parse::<LevelFilter>().unwrap())
+        .with_writer(writer)
+        .with_ansi(false)
+        .with_span_events(FmtSpan::FULL)
+        .init();
+    let scenario = Scenario::new()
+        .turn(tool_use(
+            "Bash",
+            json!({"command": format!("echo {SECRET}")}),
+        ))
+        .turn(text(SECRET));
+    let kind = match kind {
+        "Official" => Kind::Official,
+        _ => Kind::Native,
+    };
+    let site = Site::real(kind, scenario);
+    let options = site.options().allow_tools(["Bash"]);
+    let spec = site.spec().options(options).redactor(redactor);
+    let events = site.run(spec, &format!("{PROMPT} with {SECRET}")).await;
+    assert_eq!(completed(&events).text, "[redacted]");
+    tracing::error!(key = SECRET, "said on purpose");
 }

@@ -2,7 +2,11 @@
 //! the official CLI.
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod continuing;
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
@@ -19,5 +23,7 @@ mod requests;
 mod runs;
 #[cfg(test)]
 mod scripted;
+#[cfg(test)]
+mod searching;
 #[cfg(test)]
 mod transcripts;

@@ -1,8 +1,9 @@
 //! Two processes and one session; processes that are killed at bad moments.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use falconer::Options;
@@ -11,9 +12,13 @@ use falconer_session::{
     Error, LockError, Remembered, Resume, Session, SessionKey, SessionLocks, SessionMemory,
     SessionSpec, replay,
 };
+use falconer_testkit::scenario::{Scenario, tool_use};
 use falconer_testkit::{EngineScript, FakeEngine};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::json;
 
+use crate::engines::{Kind, Site};
 use crate::scripted::LIMIT;
 
 /// Says what a child process is to do.
@@ -35,8 +40,25 @@ fn options(engine: &FakeEngine) -> Options {
 /// A process that hosts a session, until it is dropped.
 struct Host {
     child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
     /// What it said when it was where it should be.
     ready: String,
+}
+
+impl Host {
+    /// What it says next; it says something or ends.
+    fn next_ready(&mut self) -> String {
+        let ready = self.lines.find_map(|line| {
+            let line = line.unwrap();
+            line.split_once("READY ").map(|(_, rest)| rest.to_owned())
+        });
+        ready.expect("the child got where it should be")
+    }
+
+    fn tell(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        writeln!(stdin, "{line}").unwrap();
+    }
 }
 
 impl Drop for Host {
@@ -53,17 +75,21 @@ fn host(role: &str, folder: &Path) -> Host {
         .args(["--exact", "processes::role_of_a_child", "--nocapture"])
         .env(ROLE, role)
         .env(FOLDER, folder)
+        // What it leaves when it is killed goes with the folder.
+        .env("TMPDIR", folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let ready = lines.find_map(|line| {
-        let line = line.unwrap();
-        line.split_once("READY ").map(|(_, rest)| rest.to_owned())
-    });
-    let ready = ready.expect("the child got where it should be");
-    Host { child, ready }
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let ready = String::new();
+    let mut host = Host {
+        child,
+        lines,
+        ready,
+    };
+    host.ready = host.next_ready();
+    host
 }
 
 /// Without a role it shows that children get theirs.
@@ -78,6 +104,8 @@ async fn role_of_a_child() {
     match role.as_str() {
         "echo" => announce("echo"),
         "race" => race(&folder).await,
+        "official" => be_killed_in_a_tool(Kind::Official, &folder).await,
+        "native" => be_killed_in_a_tool(Kind::Native, &folder).await,
         role => be_killed(role, &folder).await,
     }
 }
@@ -144,6 +172,39 @@ async fn be_killed(role: &str, folder: &Path) {
     }
 }
 
+/// Runs a session of a real engine until its tool runs, and waits there.
+async fn be_killed_in_a_tool(kind: Kind, folder: &Path) {
+    let fifo = folder.join("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    // The shell goes on when somebody reads; it would stay for long.
+    let command = format!("echo begun > {}; sleep 1000; true", fifo.display());
+    let call = tool_use("Bash", json!({"command": command, "timeout": 600_000}));
+    let site = Site::real(kind, Scenario::new().turn(call));
+    let spec = (site.spec())
+        .options(site.options().allow_tools(["Bash"]))
+        .transcript(folder.join("run.jsonl"));
+    let (session, mut events) = Session::start(spec).await.unwrap();
+    session.send("go").await.unwrap();
+    let begun = tokio::task::spawn_blocking(move || std::fs::read_to_string(fifo));
+    let mut locked = None;
+    let reading = async {
+        while let Some(event) = events.next().await {
+            if let Body::RunStarted(started) = event.body {
+                locked = Some(started.native_session);
+            }
+        }
+    };
+    tokio::select! {
+        () = reading => panic!("the run ended"),
+        begun = begun => assert_eq!(begun.unwrap().unwrap(), "begun\n"),
+    }
+    // All processes of the run have this home in their environment.
+    let home = site.home.path().display();
+    announce(&format!("{home} {}", locked.unwrap()));
+    std::future::pending::<()>().await;
+}
+
 fn init(session: &str) -> serde_json::Value {
     json!({"type": "system", "subtype": "init", "cwd": "/", "session_id": session})
 }
@@ -168,13 +229,73 @@ fn marked(mark: &str) -> Vec<u32> {
     .collect()
 }
 
+/// Waits until processes are gone.
+async fn gone(processes: Vec<OwnedFd>) {
+    let waiting = tokio::task::spawn_blocking(move || {
+        let limit = Timespec::try_from(LIMIT).unwrap();
+        processes.iter().all(|process| {
+            let mut poll = [PollFd::new(process, PollFlags::IN)];
+            rustix::event::poll(&mut poll, Some(&limit)).unwrap() == 1
+        })
+    });
+    assert!(waiting.await.unwrap(), "a process is still there");
+}
+
+/// Waits for those, too, that were started while the others were looked for.
+async fn nothing_is_left(mark: &str) {
+    loop {
+        let left = marked(mark);
+        if left.is_empty() {
+            return;
+        }
+        gone(handles(&left)).await;
+    }
+}
+
+/// Handles of processes that are to end; those that are gone already have none.
+fn handles(pids: &[u32]) -> Vec<OwnedFd> {
+    let pids = pids
+        .iter()
+        .filter_map(|pid| Pid::from_raw(i32::try_from(*pid).unwrap()));
+    pids.filter_map(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
+        .collect()
+}
+
+/// The host is killed while a tool of a real engine runs: neither engine nor tool survive it.
+#[tokio::test]
+async fn a_host_killed_during_a_tool_leaves_nothing_that_runs() {
+    for role in ["official", "native"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut host = host(role, folder.path());
+        let (home, session) = host.ready.split_once(' ').unwrap();
+        let (home, session) = (home.to_owned(), session.to_owned());
+        let locks = SessionLocks::new(Path::new(&home).join("locks"));
+        let held = locks.try_lock(&session);
+        assert!(
+            matches!(held, Err(LockError::Held { .. })),
+            "{role}: {held:?}"
+        );
+        let running = marked(&home);
+        assert!(!running.is_empty(), "{role}: the tool runs");
+        let running = handles(&running);
+        host.child.kill().unwrap();
+        host.child.wait().unwrap();
+        gone(running).await;
+        nothing_is_left(&home).await;
+        drop(locks.lock(&session, LIMIT).await.unwrap());
+        replays(&folder.path().join("run.jsonl"), role);
+    }
+}
+
 #[tokio::test]
 async fn a_killed_host_leaves_no_lock_no_engine_and_a_transcript_that_replays() {
     for role in ["init", "started", "permission", "tool"] {
         let folder = tempfile::tempdir().unwrap();
         let locks = SessionLocks::new(folder.path().join("locks"));
         let mut host = host(role, folder.path());
-        assert_eq!(marked(&host.ready).len(), 1, "{role}: {}", host.ready);
+        let engine = marked(&host.ready);
+        assert_eq!(engine.len(), 1, "{role}: {}", host.ready);
+        let engine = handles(&engine);
         // From another process it is in use, and by whom is said.
         match locks.try_lock("s") {
             Err(error @ LockError::Held { .. }) => {
@@ -188,13 +309,8 @@ async fn a_killed_host_leaves_no_lock_no_engine_and_a_transcript_that_replays() 
         drop(locks.lock("s", LIMIT).await.unwrap());
         let left = std::fs::read_dir(locks.directory()).unwrap().count();
         assert_eq!(left, 0, "{role}");
-        let gone = async {
-            while !marked(&host.ready).is_empty() {
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            }
-        };
-        let gone = tokio::time::timeout(LIMIT, gone).await;
-        assert!(gone.is_ok(), "{role}: the engine is still there");
+        gone(engine).await;
+        nothing_is_left(&host.ready).await;
         replays(&folder.path().join("run.jsonl"), role);
     }
 }
@@ -247,7 +363,7 @@ async fn race(folder: &Path) {
     let spec = SessionSpec::new(SessionLocks::new(folder.join("locks")))
         .options(options(&engine))
         .resume(Resume::session("s"));
-    let said = match Session::start(spec).await {
+    match Session::start(spec).await {
         Ok((session, mut events)) => {
             session.send("go").await.unwrap();
             while let Some(event) = events.next().await {
@@ -255,18 +371,14 @@ async fn race(folder: &Path) {
                     break;
                 }
             }
+            announce("won");
             // Kept until the other one has tried.
-            std::fs::write(folder.join(format!("won-{}", std::process::id())), "").unwrap();
-            while !folder.join("over").exists() {
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            }
+            std::io::stdin().read_line(&mut line).unwrap();
             session.close().await;
-            return;
         }
-        Err(Error::Lock(LockError::Held { .. })) => "lost",
-        Err(_) => "failed",
-    };
-    std::fs::write(folder.join(format!("{said}-{}", std::process::id())), "").unwrap();
+        Err(Error::Lock(LockError::Held { .. })) => announce("lost"),
+        Err(error) => announce(&format!("failed: {error}")),
+    }
 }
 
 #[tokio::test]
@@ -275,27 +387,14 @@ async fn of_two_processes_that_start_at_once_one_wins() {
         let folder = tempfile::tempdir().unwrap();
         let mut hosts = [host("race", folder.path()), host("race", folder.path())];
         for host in &mut hosts {
-            let stdin = host.child.stdin.as_mut().unwrap();
-            std::io::Write::write_all(stdin, b"go\n").unwrap();
+            host.tell("go");
         }
-        let names = || {
-            let files = std::fs::read_dir(folder.path()).unwrap();
-            let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-            let mut names: Vec<String> = names
-                .filter_map(|name| Some(name.split_once('-')?.0.to_owned()))
-                .collect();
-            names.sort();
-            names
-        };
-        let both = async {
-            while names().len() < 2 {
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            }
-        };
-        tokio::time::timeout(2 * LIMIT, both).await.unwrap();
-        assert_eq!(names(), ["lost", "won"]);
-        std::fs::write(folder.path().join("over"), "").unwrap();
+        let mut said = hosts.each_mut().map(Host::next_ready);
+        said.sort();
+        assert_eq!(said, ["lost", "won"]);
         for host in &mut hosts {
+            // The one that lost may be gone.
+            let _ = writeln!(host.child.stdin.as_mut().unwrap(), "over");
             host.child.wait().unwrap();
         }
         let locks = SessionLocks::new(folder.path().join("locks"));
