@@ -27,6 +27,8 @@ pub struct SessionQuery {
     pub states: Vec<SessionState>,
     /// Title or directory contain this; upper and lower case of ASCII letters are the same.
     pub text: Option<String>,
+    /// With this id in the engine's own files.
+    pub native_session: Option<String>,
     /// In the archive or not.
     pub archived: Archived,
     /// How many at most; never more than [`MAX_PAGE`](crate::MAX_PAGE).
@@ -40,6 +42,7 @@ impl Default for SessionQuery {
         Self {
             states: Vec::new(),
             text: None,
+            native_session: None,
             archived: Archived::Hide,
             limit: 100,
             cursor: None,

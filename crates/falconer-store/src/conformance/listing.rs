@@ -35,10 +35,13 @@ const TEXTS: &[&str] = &[
     "", "parser", "PARSER", "%", "_", "a_b", "/", "Ärger", "\\", "'", "nowhere",
 ];
 
+const NATIVE: &[Option<&str>] = &[None, Some("one"), Some("two"), Some("ONE")];
+
 async fn populate(store: &std::sync::Arc<dyn Store>, dice: &mut Dice) -> Result<()> {
     for _ in 0..60 {
         let mut new = NewSession::new("auto", dice.pick(FOLDERS));
         new.title = dice.pick(TITLES).map(str::to_owned);
+        new.native_session = dice.pick(NATIVE).map(str::to_owned);
         let id = store.create_session(new).await?.id;
         let fence = claim(store, &id, "a").await?.fence;
         let state = dice.pick(SessionState::ALL);
@@ -70,7 +73,8 @@ fn matches(session: &SessionRecord, query: &SessionQuery) -> bool {
         Archived::Any => true,
     };
     let state = query.states.is_empty() || query.states.contains(&session.state);
-    text && archived && state
+    let native = query.native_session.is_none() || session.native_session == query.native_session;
+    text && archived && state && native
 }
 
 async fn everything(store: &std::sync::Arc<dyn Store>) -> Result<Vec<SessionRecord>> {
@@ -96,6 +100,7 @@ pub async fn filters_agree_with_a_naive_model(Stores { store, .. }: Stores) -> R
         let mut query = SessionQuery {
             states,
             text: (dice.below(4) > 0).then(|| dice.pick(TEXTS).to_owned()),
+            native_session: (dice.below(4) == 0).then(|| "one".to_owned()),
             archived: dice.pick(&[Archived::Hide, Archived::Only, Archived::Any]),
             limit: 1 + dice.below(20),
             cursor: None,

@@ -85,7 +85,7 @@ pub async fn a_patch_changes_what_it_names_and_nothing_else(
         .mode("acceptEdits");
     let mut tokens = Tokens::default();
     tokens.output = 7;
-    live = live.usage(tokens, 0.1);
+    live = live.usage(tokens, 0.1).sandbox("proven");
     let read = store.update_live(&id, fence, live).await?;
     expected.state = SessionState::Running;
     expected.native_session = Some("n".to_owned());
@@ -94,6 +94,7 @@ pub async fn a_patch_changes_what_it_names_and_nothing_else(
     expected.mode = "acceptEdits".to_owned();
     expected.tokens = tokens;
     expected.cost_usd = 0.1;
+    expected.config["sandbox"] = json!("proven");
     expected.updated_at = read.updated_at;
     assert_eq!(read, expected);
 

@@ -202,6 +202,8 @@ pub struct LivePatch {
     pub tokens: Option<Tokens>,
     /// Cost of the whole session.
     pub cost_usd: Option<f64>,
+    /// The sandbox the last run really had; `sandbox` in the configuration.
+    pub sandbox: Option<String>,
 }
 
 impl LivePatch {
@@ -237,6 +239,13 @@ impl LivePatch {
     #[must_use]
     pub fn mode(mut self, mode: impl Into<String>) -> Self {
         self.mode = Some(mode.into());
+        self
+    }
+
+    /// Sets the sandbox the run really has.
+    #[must_use]
+    pub fn sandbox(mut self, words: impl Into<String>) -> Self {
+        self.sandbox = Some(words.into());
         self
     }
 

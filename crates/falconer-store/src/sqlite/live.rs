@@ -46,7 +46,9 @@ impl Live<'_> {
              state = coalesce(?4, state), native_session = coalesce(?5, native_session),
              run = CASE WHEN ?6 THEN ?7 ELSE run END, model = coalesce(?8, model),
              mode = coalesce(?9, mode), tokens = coalesce(?10, tokens),
-             cost_usd = coalesce(?11, cost_usd)
+             cost_usd = coalesce(?11, cost_usd), config = CASE WHEN ?15 IS NULL THEN config
+               WHEN json_type(config) = 'object' THEN json_set(config, '$.sandbox', ?15)
+               ELSE json_object('sandbox', ?15) END
              WHERE id = ?12 AND fence = ?13 AND owner IS NOT NULL AND (?14 IS NULL OR head = ?14)
              RETURNING key",
         );
@@ -68,7 +70,8 @@ impl Live<'_> {
             .bind(self.patch.cost_usd)
             .bind(self.id.as_str())
             .bind(number(self.fence.0))
-            .bind(self.head.map(number));
+            .bind(self.head.map(number))
+            .bind(self.patch.sandbox.as_deref());
         let key: Option<i64> = update.fetch_optional(&mut batch.connection).await?;
         match key {
             Some(key) => {

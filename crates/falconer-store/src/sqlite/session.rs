@@ -39,6 +39,7 @@ pub(super) const PAGE: &str = select!(
      AND (?4 IS NULL OR s.archived = ?4)
      AND (?5 IS NULL OR instr(lower(coalesce(s.title, '')), ?5) > 0
           OR instr(lower(s.cwd), ?5) > 0)
+     AND (?7 IS NULL OR s.native_session = ?7)
      ORDER BY s.updated_at DESC, s.id DESC LIMIT ?6"
 );
 
@@ -76,6 +77,7 @@ pub(super) struct Page {
     states: String,
     archived: Option<bool>,
     text: Option<String>,
+    native_session: Option<String>,
     pub(super) limit: usize,
 }
 
@@ -95,6 +97,7 @@ impl Page {
             },
             // SQLite lowers ASCII letters only, so we do the same.
             text: query.text.map(|text| text.to_ascii_lowercase()),
+            native_session: query.native_session,
             limit: query.limit.clamp(1, MAX_PAGE),
         }
     }
@@ -110,6 +113,7 @@ impl Page {
             .bind(self.archived)
             .bind(self.text.as_deref())
             .bind(number(self.limit as u64 + 1))
+            .bind(self.native_session.as_deref())
     }
 
     /// The page, from what was found.
