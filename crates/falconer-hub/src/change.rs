@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
+use falconer::Bypass;
 use falconer_store::{
     Decided, Guard, NewAudit, NewSession as NewRecord, RequestId, RequestRecord, RequestState,
     SessionId, SessionPatch, SessionRecord, SessionState,
 };
 use serde_json::{Value, json};
 
-use crate::config::Bypass;
+use crate::engines::LaunchError;
 use crate::error::Error;
 use crate::hub::Hub;
+use crate::isolation::SessionIsolation;
 use crate::limits::SessionLimits;
 use crate::message::{Change, NewSession};
 use crate::order::Order;
@@ -33,7 +35,10 @@ impl Hub {
     /// `Directory`, `Invalid`, `BypassRefused`, or the store's.
     pub async fn create(&self, new: NewSession) -> Result<SessionRecord, Error> {
         self.check_mode(&new.mode)?;
-        check_config(&new.config)?;
+        let isolation = check_config(&new.config)?;
+        if !isolation.is_none() {
+            self.check_isolation(&new.engine, isolation).await?;
+        }
         let cwd = directory(&new.cwd)?;
         let mut record = NewRecord::new(new.engine, cwd);
         if let Some(id) = new.id {
@@ -44,6 +49,18 @@ impl Hub {
         record.mode = new.mode;
         record.config = new.config;
         Ok(self.shared.store.create_session(record).await?)
+    }
+
+    /// Refuses to make a session that could never be started as it is to be.
+    async fn check_isolation(
+        &self,
+        engine: &str,
+        isolation: SessionIsolation,
+    ) -> Result<(), Error> {
+        let (engines, engine) = (self.shared.config.engines.clone(), engine.to_owned());
+        let checking = tokio::task::spawn_blocking(move || engines.isolates(&engine, &isolation));
+        let checked = checking.await;
+        Ok(checked.unwrap_or_else(|_| Err(LaunchError::broken()))?)
     }
 
     /// Changes a session; the engine is told if it runs.
@@ -149,7 +166,7 @@ impl Hub {
     }
 
     /// Who decided what about which input.
-    async fn audit(&self, request: &RequestRecord, by: &str) -> Result<(), Error> {
+    pub(crate) async fn audit(&self, request: &RequestRecord, by: &str) -> Result<(), Error> {
         let detail = json!({
             "request": request.id,
             "tool": request.tool,
@@ -165,7 +182,7 @@ impl Hub {
     }
 
     /// Whether sessions may run in this mode here.
-    fn check_mode(&self, mode: &str) -> Result<(), Error> {
+    pub(crate) fn check_mode(&self, mode: &str) -> Result<(), Error> {
         if !MODES.contains(&mode) {
             return Err(Error::Invalid(format!(
                 "`{mode}` is no permission mode; there are {}",
@@ -181,18 +198,18 @@ impl Hub {
             ));
         }
         match self.shared.config.bypass {
-            Bypass::Agreed => Ok(()),
-            Bypass::Refused => Err(Error::BypassRefused(
+            Bypass::Accepted => Ok(()),
+            Bypass::Forbidden => Err(Error::BypassRefused(
                 "sessions may not run without asking here; start the server with --allow-bypass",
             )),
         }
     }
 }
 
-fn check_config(config: &Value) -> Result<(), Error> {
+fn check_config(config: &Value) -> Result<SessionIsolation, Error> {
     let limits = SessionLimits::of(config).map_err(Error::Invalid)?;
     limits.for_session().map_err(Error::Invalid)?;
-    Ok(())
+    SessionIsolation::of(config).map_err(Error::Invalid)
 }
 
 /// The directory as it is, without links.

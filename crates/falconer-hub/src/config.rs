@@ -4,19 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use falconer::Bypass;
 use falconer_session::Policy;
 
 use crate::engines::Engines;
-
-/// Whether sessions may run without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bypass {
-    /// A session that wants it is refused.
-    #[default]
-    Refused,
-    /// The owner of the hub has agreed. Never as root.
-    Agreed,
-}
 
 /// What a hub is made with.
 #[derive(Clone)]

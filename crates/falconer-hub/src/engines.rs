@@ -1,8 +1,13 @@
 //! How the engine of a session is started: decided by whoever owns the hub.
 
+use std::sync::Arc;
+
 use falconer::Options;
 use falconer_event::Run;
+use falconer_session::{ModelInfo, Policy};
 use falconer_store::SessionRecord;
+
+use crate::isolation::SessionIsolation;
 
 /// What is needed to start the engine of a session.
 #[derive(Debug)]
@@ -15,6 +20,9 @@ pub struct Launch {
     pub about: Run,
     /// Values that must never be in an event.
     pub secrets: Vec<String>,
+    /// Rules of this session that hold before anybody is asked. A hub that has rules for all
+    /// sessions refuses those that have their own.
+    pub policy: Option<Arc<Policy>>,
 }
 
 impl Launch {
@@ -24,7 +32,15 @@ impl Launch {
             options,
             about,
             secrets: Vec::new(),
+            policy: None,
         }
+    }
+
+    /// Rules of this session that hold before anybody is asked.
+    #[must_use]
+    pub fn policy(mut self, policy: Arc<Policy>) -> Self {
+        self.policy = Some(policy);
+        self
     }
 
     /// Values that must never be in an event.
@@ -49,6 +65,16 @@ pub struct LaunchError {
 }
 
 impl LaunchError {
+    /// The code of an engine or a machine that cannot keep a session apart as asked.
+    pub const ISOLATION: &'static str = "isolation";
+    /// The code of an engine that does not exist.
+    pub const UNKNOWN: &'static str = "unknown_engine";
+
+    /// A fault of ours.
+    pub(crate) fn broken() -> Self {
+        Self::new("engine_broken", "finding the engine failed inside Falconer")
+    }
+
     /// An engine that cannot be started.
     pub fn new(code: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
@@ -74,6 +100,24 @@ pub trait Engines: Send + Sync + 'static {
     /// # Errors
     /// If the engine is unknown, missing or has no credentials.
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError>;
+
+    /// Whether sessions of this engine can be kept apart like this, as far as can be seen without
+    /// starting it. Engines that say nothing cannot.
+    ///
+    /// # Errors
+    /// If they cannot; the code is [`LaunchError::ISOLATION`].
+    fn isolates(&self, engine: &str, isolation: &SessionIsolation) -> Result<(), LaunchError> {
+        let _ = isolation;
+        let text = format!("the engine `{engine}` cannot be kept apart");
+        Err(LaunchError::new(LaunchError::ISOLATION, text))
+    }
+
+    /// The models of an engine that nobody has started yet; what an engine says itself counts
+    /// more.
+    fn models(&self, engine: &str) -> Vec<ModelInfo> {
+        let _ = engine;
+        Vec::new()
+    }
 
     /// The engines that can be asked for, best first.
     fn names(&self) -> Vec<EngineName>;

@@ -1,14 +1,16 @@
 //! A copy of a session that goes its own way.
 
+use std::time::Duration;
+
 use falconer_event::{Event, Failure};
 use falconer_store::{
-    Append, Claim, EventQuery, LivePatch, NewEvent, NewSession, SessionId, SessionRecord,
-    SessionState,
+    Append, Claim, EventQuery, LivePatch, NewEvent, NewSession, NodeId, SessionId, SessionRecord,
+    SessionState, Store,
 };
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::hub::{Hub, Shared};
+use crate::hub::Hub;
 use crate::keeper::written;
 use crate::loose_ends::LooseEnds;
 use crate::recovery;
@@ -33,26 +35,102 @@ impl Hub {
         title: Option<String>,
     ) -> Result<SessionRecord, Error> {
         let shared = &self.shared;
-        let parent = shared.store.session(session).await?;
+        let copier = Copier {
+            store: shared.store.as_ref(),
+            node: &shared.node.id,
+            lease: shared.config.lease,
+        };
+        copier.copy(session, title).await
+    }
+}
+
+/// Makes a copy of a session, as [`Hub::fork`] does, in a store of which no hub is open here.
+/// `node` names whoever does it, for the moment in which the copy is written.
+///
+/// # Errors
+/// `Invalid` if the session has no conversation yet, or the store's.
+pub async fn fork_in(
+    store: &dyn Store,
+    node: &NodeId,
+    session: &SessionId,
+    title: Option<String>,
+) -> Result<SessionRecord, Error> {
+    let lease = Duration::from_secs(30);
+    let copier = Copier { store, node, lease };
+    copier.copy(session, title).await
+}
+
+/// What a copy is made with.
+struct Copier<'a> {
+    store: &'a dyn Store,
+    node: &'a NodeId,
+    lease: Duration,
+}
+
+impl Copier<'_> {
+    async fn copy(
+        &self,
+        session: &SessionId,
+        title: Option<String>,
+    ) -> Result<SessionRecord, Error> {
+        let parent = self.store.session(session).await?;
         let Some(native) = &parent.native_session else {
             return Err(Error::Invalid(format!(
                 "session {session} has no conversation yet that could be copied"
             )));
         };
-        let copy = shared
+        let copy = self
             .store
             .create_session(copy_of(&parent, native, title))
             .await?;
-        match copy_log(shared, session, &copy.id).await {
-            Ok(()) => Ok(shared.store.session(&copy.id).await?),
+        match self.copy_log(session, &copy.id).await {
+            Ok(()) => Ok(self.store.session(&copy.id).await?),
             Err(error) => {
                 let guard = falconer_store::Guard::Anyone;
-                if let Err(error) = shared.store.delete_session(&copy.id, guard).await {
+                if let Err(error) = self.store.delete_session(&copy.id, guard).await {
                     tracing::warn!(%error, "failed to remove half a copy of a session");
                 }
                 Err(error)
             }
         }
+    }
+
+    /// Copies the events and closes what is open at the end of them.
+    async fn copy_log(&self, from: &SessionId, to: &SessionId) -> Result<(), Error> {
+        let fence = match self.store.claim(to, self.node, self.lease).await? {
+            Claim::Claimed(lease) => lease.fence,
+            _ => {
+                return Err(Error::Invalid(
+                    "the copy was taken by somebody else".to_owned(),
+                ));
+            }
+        };
+        let mut ends = LooseEnds::default();
+        let mut last = 0;
+        loop {
+            let page = self.store.events(from, EventQuery::after(last)).await?;
+            let mut copies = Vec::new();
+            for row in &page.events {
+                copies.push(copy_of_event(&row.kind, &row.json, to, &mut ends)?);
+            }
+            let first = last + 1;
+            last += copies.len() as u64;
+            if !copies.is_empty() {
+                let append = Append::new(to.clone(), fence, first, copies);
+                self.store.append(append).await?;
+            }
+            if !page.more {
+                break;
+            }
+        }
+        let mut end = Append::new(to.clone(), fence, last + 1, Vec::new());
+        if let Some(run) = ends.run().cloned() {
+            let failure = Failure::new("forked", "the copy was made before the run ended");
+            end.events = recovery::events(to, last, &run, ends.tie(failure));
+        }
+        end.live = LivePatch::default().state(SessionState::Idle).run(None);
+        self.store.append(end).await?;
+        Ok(self.store.release(to, fence).await?)
     }
 }
 
@@ -67,50 +145,15 @@ fn copy_of(parent: &SessionRecord, native: &str, title: Option<String>) -> NewSe
     copy.parent = Some(parent.id.clone());
     let mut config = parent.config.clone();
     match &mut config {
-        Value::Object(fields) => drop(fields.insert(ORIGIN.to_owned(), json!(native))),
+        Value::Object(fields) => {
+            fields.insert(ORIGIN.to_owned(), json!(native));
+            // It has not run yet, so nothing is known of its sandbox.
+            fields.remove("sandbox");
+        }
         _ => config = json!({ORIGIN: native}),
     }
     copy.config = config;
     copy
-}
-
-/// Copies the events and closes what is open at the end of them.
-async fn copy_log(shared: &Shared, from: &SessionId, to: &SessionId) -> Result<(), Error> {
-    let lease = shared.config.lease;
-    let fence = match shared.store.claim(to, &shared.node.id, lease).await? {
-        Claim::Claimed(lease) => lease.fence,
-        _ => {
-            return Err(Error::Invalid(
-                "the copy was taken by somebody else".to_owned(),
-            ));
-        }
-    };
-    let mut ends = LooseEnds::default();
-    let mut last = 0;
-    loop {
-        let page = shared.store.events(from, EventQuery::after(last)).await?;
-        let mut copies = Vec::new();
-        for row in &page.events {
-            copies.push(copy_of_event(&row.kind, &row.json, to, &mut ends)?);
-        }
-        let first = last + 1;
-        last += copies.len() as u64;
-        if !copies.is_empty() {
-            let append = Append::new(to.clone(), fence, first, copies);
-            shared.store.append(append).await?;
-        }
-        if !page.more {
-            break;
-        }
-    }
-    let mut end = Append::new(to.clone(), fence, last + 1, Vec::new());
-    if let Some(run) = ends.run().cloned() {
-        let failure = Failure::new("forked", "the copy was made before the run ended");
-        end.events = recovery::events(to, last, &run, ends.tie(failure));
-    }
-    end.live = LivePatch::default().state(SessionState::Idle).run(None);
-    shared.store.append(end).await?;
-    Ok(shared.store.release(to, fence).await?)
 }
 
 fn copy_of_event(

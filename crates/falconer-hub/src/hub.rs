@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use falconer_session::{EngineInfo, SessionLocks};
+use falconer_session::{EngineInfo, ModelInfo, SessionLocks};
 use falconer_store::{Change as Hint, MessageId, SessionId, SessionRecord, Store};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -12,8 +12,10 @@ use crate::config::HubConfig;
 use crate::deltas::{Deltas, Listeners};
 use crate::engines::EngineName;
 use crate::error::Error;
+use crate::isolation::Conversations;
 use crate::keeper::Keeper;
 use crate::message::{Accepted, NewMessage, TakenBack};
+use crate::models::KnownModels;
 use crate::nodes::Node;
 use crate::order::{Order, Reply};
 use crate::recovery;
@@ -37,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) node: Node,
     pub(crate) locks: SessionLocks,
     pub(crate) listeners: Listeners,
+    pub(crate) conversations: Conversations,
+    pub(crate) models: KnownModels,
     keepers: Mutex<Keepers>,
 }
 
@@ -62,6 +66,8 @@ impl Hub {
         let node = Node::enter(&config.locks)?;
         let shared = Arc::new(Shared {
             locks: SessionLocks::new(&config.locks),
+            conversations: Conversations::new(&config.locks),
+            models: KnownModels::default(),
             store,
             config,
             node,
@@ -91,6 +97,13 @@ impl Hub {
     /// The engines that can be asked for.
     pub fn engines(&self) -> Vec<EngineName> {
         self.shared.config.engines.names()
+    }
+
+    /// The models of an engine: those it named when it was last started here, else those that are
+    /// known of it.
+    pub fn models(&self, engine: &str) -> Vec<ModelInfo> {
+        let said = self.shared.models.of(engine);
+        said.unwrap_or_else(|| self.shared.config.engines.models(engine))
     }
 
     /// The pieces of the texts under way in a session, from now on.
@@ -197,6 +210,7 @@ impl Hub {
             // An error means that the keeper is gone, which is what was waited for.
             let _ = ended.await;
         }
+        self.shared.node.leave();
     }
 
     pub(crate) async fn ask<T>(

@@ -8,6 +8,7 @@
 //! A hub that is opened finds what another one left when it died: it ends orphaned processes,
 //! closes what was open as unknown, and runs nothing by itself.
 
+mod adopt;
 mod change;
 mod config;
 mod deltas;
@@ -15,10 +16,12 @@ mod engines;
 mod error;
 mod fork;
 mod hub;
+mod isolation;
 mod keeper;
 mod limits;
 mod loose_ends;
 mod message;
+mod models;
 mod nodes;
 mod order;
 mod prompt;
@@ -27,11 +30,15 @@ mod rules;
 mod tracker;
 mod verdict;
 
-pub use config::{Bypass, HubConfig};
+pub use adopt::Adopted;
+pub use config::HubConfig;
 pub use deltas::{Delta, Deltas};
 pub use engines::{EngineName, Engines, Launch, LaunchError};
 pub use error::Error;
+pub use falconer::Bypass;
+pub use fork::fork_in;
 pub use hub::Hub;
+pub use isolation::{SandboxedCommands, SessionIsolation, SessionNetwork};
 pub use limits::SessionLimits;
 pub use message::{Accepted, Change, NewMessage, NewSession, TakenBack};
 pub use rules::{Explained, Question, Suggested, WouldHave};

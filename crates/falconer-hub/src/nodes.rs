@@ -4,6 +4,7 @@
 //! is gone, however it went, so a hub whose lock can be had is dead.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use falconer_sandbox::HostId;
 use falconer_session::{LockError, SessionLock, SessionLocks};
@@ -14,7 +15,7 @@ use falconer_store::NodeId;
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     locks: SessionLocks,
-    _alive: SessionLock,
+    alive: Mutex<Option<SessionLock>>,
 }
 
 impl Node {
@@ -31,8 +32,14 @@ impl Node {
         Ok(Self {
             id,
             locks,
-            _alive: alive,
+            alive: Mutex::new(Some(alive)),
         })
+    }
+
+    /// Says that this hub is gone, whoever still holds it.
+    pub(crate) fn leave(&self) {
+        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(alive.take());
     }
 
     /// Whether this other hub is gone. Unknown means alive.

@@ -88,6 +88,7 @@ impl Tracker {
             Body::RunStarted(started) => {
                 append.live.native_session = Some(started.native_session.clone());
                 append.live.model.clone_from(&started.model);
+                append.live.sandbox.clone_from(&started.sandbox);
             }
             Body::TurnStarted(_) => self.turns += 1,
             Body::TurnCompleted(turn) => {

@@ -85,6 +85,31 @@ pub enum RuleReach {
 }
 
 impl Verdict {
+    /// What somebody at a terminal said, with the suggestions he could choose from.
+    pub fn of_session(verdict: &falconer_session::Verdict, suggestions: &[Value]) -> Self {
+        use falconer_session::Verdict as Live;
+        match verdict.clone() {
+            Live::Allow => Self::Allow,
+            Live::AllowEdited(input) => Self::AllowEdited { input },
+            Live::AllowAlways(number) => match suggestions.get(number).and_then(suggested) {
+                Some(rule) => Self::AllowAlways { rule },
+                // A rule that cannot be written down is not made; this once is what is left.
+                None => Self::Allow,
+            },
+            Live::Deny(message) => Self::Deny { message },
+            Live::DenyAndStop(message) => Self::DenyAndStop { message },
+            Live::Choices(answers) => Self::Choices { answers },
+            Live::ApprovePlan(mode) => Self::ApprovePlan {
+                mode: mode.map(|mode| mode.as_str().to_owned()),
+            },
+            Live::Form(fields) => Self::Form { fields },
+            // What cannot be said is a no.
+            _ => Self::Deny {
+                message: "the answer could not be sent".to_owned(),
+            },
+        }
+    }
+
     /// As the live session understands it.
     pub(crate) fn for_session(&self) -> Result<falconer_session::Verdict, String> {
         use falconer_session::Verdict as Live;
@@ -135,6 +160,26 @@ impl Verdict {
         }
         decision
     }
+}
+
+/// The rule of an engine's suggestion.
+fn suggested(suggestion: &Value) -> Option<NewRule> {
+    let [one] = suggestion["rules"].as_array()?.as_slice() else {
+        return None;
+    };
+    let tool = one["toolName"].as_str()?;
+    Some(NewRule {
+        text: match one["ruleContent"].as_str() {
+            Some(content) => format!("{tool}({content})"),
+            None => tool.to_owned(),
+        },
+        and: Vec::new(),
+        scope: match suggestion["destination"].as_str() {
+            Some("userSettings") => RuleReach::User,
+            Some("projectSettings" | "localSettings") => RuleReach::Project,
+            _ => RuleReach::Session,
+        },
+    })
 }
 
 /// The protocol wants a reason.

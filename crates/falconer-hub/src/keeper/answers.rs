@@ -48,7 +48,7 @@ impl Keeper {
         }
     }
 
-    async fn settle(&self, id: &RequestId, state: RequestState) {
+    pub(super) async fn settle(&self, id: &RequestId, state: RequestState) {
         self.attempt("settle a request", async {
             let store = &self.shared.store;
             let settled = store.settle_request(id, state, Guard::Anyone).await;

@@ -3,7 +3,7 @@
 use falconer_session::Cancelled;
 use falconer_store::{
     Attachment, Delivery, Guard, InputQuery, InputRecord, InputState, Inserted, MessageId,
-    NewInput, SessionPatch, SessionRecord, SessionState,
+    NewInput, SessionPatch, SessionState,
 };
 
 use super::Keeper;
@@ -30,7 +30,9 @@ impl Keeper {
                 });
             }
         };
-        self.name_after(&record, &input).await;
+        if record.title.is_none() {
+            self.name_after(&input.text).await;
+        }
         match self.hand_over(&input).await {
             Ok(()) => Ok(Accepted {
                 message: input,
@@ -67,13 +69,9 @@ impl Keeper {
     }
 
     /// A session without a name is called by how it began.
-    async fn name_after(&self, record: &SessionRecord, input: &InputRecord) {
-        let line = input
-            .text
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty());
-        let (None, Some(line)) = (&record.title, line) else {
+    pub(super) async fn name_after(&self, text: &str) {
+        let mut lines = text.lines().map(str::trim);
+        let Some(line) = lines.find(|line| !line.is_empty()) else {
             return;
         };
         let mut title: String = line.chars().take(TITLE).collect();

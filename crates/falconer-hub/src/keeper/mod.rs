@@ -1,6 +1,7 @@
 //! One task keeps one session: it starts and ends its engine, writes down what happens before
 //! anybody hears of it, and brings messages and answers to the agent.
 
+mod adopt;
 mod answers;
 mod inputs;
 mod record;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_event::Event;
-use falconer_session::{EventStream, SessionHandle};
+use falconer_session::{EventStream, Outlet, SessionHandle};
 use falconer_store::{Fence, LivePatch, SessionId, SessionState};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -41,12 +42,23 @@ struct LiveRun {
     handle: SessionHandle,
     events: EventStream,
     fence: Fence,
+    /// The engine as it was asked for.
+    engine: String,
     tracker: Tracker,
     /// The mode the session is to run in, until the engine has said which one it has.
     mode: Option<String>,
     /// Since when there is nothing to do.
     resting: Option<Instant>,
     ending: Ending,
+    /// Who started it hears of everything that is kept.
+    starter: Option<Starter>,
+}
+
+/// Whoever started the session himself.
+struct Starter {
+    told: Outlet,
+    /// Whether the session still needs a name.
+    is_unnamed: bool,
 }
 
 /// What becomes of the session when its run is over.
@@ -125,13 +137,14 @@ impl Keeper {
         let rested = run.rested_at(self.shared.config.park_after);
         loop {
             tokio::select! {
-                event = run.events.next() => {
+                event = run.events.next(), if has_room(run.starter.as_ref()) => {
                     return event.map_or(Next::RunOver, |event| Next::Event(Box::new(event)));
                 }
                 order = self.orders.recv() => {
                     return order.map_or(Next::Abandoned, Next::Order);
                 }
                 () = at(rested) => return Next::Rested,
+                () = room(run.starter.as_ref()) => {}
                 Some(_) = self.jobs.join_next() => {}
             }
         }
@@ -140,6 +153,10 @@ impl Keeper {
     async fn obey(&mut self, order: Order) {
         match order {
             Order::Send(message, reply) => answer(reply, self.send(*message).await),
+            Order::Adopt(adoption, reply) => {
+                answer(reply, Box::pin(self.adopt(*adoption)).await);
+            }
+            Order::Answer(said, reply) => answer(reply, self.answer_adopted(*said).await),
             Order::TakeBack(message, reply) => answer(reply, self.take_back(&message).await),
             Order::Deliver(request, reply) => answer(reply, self.deliver(&request).await),
             Order::Resume(reply) => answer(reply, self.resume().await),
@@ -261,13 +278,29 @@ impl Keeper {
 
 impl LiveRun {
     fn rested_at(&self, park_after: Option<Duration>) -> Option<Instant> {
-        self.resting?.checked_add(park_after?)
+        match self.starter {
+            Some(_) => None,
+            None => self.resting?.checked_add(park_after?),
+        }
     }
 }
 
 pub(crate) fn answer<T>(reply: Reply<T>, result: Result<T, Error>) {
     // Who asked may be gone; what was done is done.
     let _ = reply.send(result);
+}
+
+/// Whether whoever started the session can be told more.
+fn has_room(starter: Option<&Starter>) -> bool {
+    starter.is_none_or(|starter| starter.told.has_room())
+}
+
+/// Waits for room, if there is none.
+async fn room(starter: Option<&Starter>) {
+    match starter.filter(|starter| !starter.told.has_room()) {
+        Some(starter) => starter.told.changed().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn at(time: Option<Instant>) {

@@ -24,6 +24,10 @@ struct Batch {
     append: Append,
     asked: Vec<RequestId>,
     started_in: Option<String>,
+    /// For whoever started the session, once it is kept.
+    told: Vec<Event>,
+    /// The engine that has started.
+    started: Option<String>,
 }
 
 impl Keeper {
@@ -45,9 +49,9 @@ impl Keeper {
                 if let Some(batch) = batch.take() {
                     self.store(batch).await;
                 }
-                self.tell(&event);
+                self.tell(event);
             } else {
-                self.add(&mut batch, &event);
+                self.add(&mut batch, event);
             }
         }
         if let Some(batch) = batch {
@@ -55,17 +59,18 @@ impl Keeper {
         }
     }
 
-    fn tell(&self, event: &Event) {
+    fn tell(&self, event: Event) {
         self.shared.listeners.tell(&self.session, || {
-            let json = serde_json::to_string(event).ok()?;
+            let json = serde_json::to_string(&event).ok()?;
             Some(Delta {
                 seq: event.seq,
                 json: json.into(),
             })
         });
+        self.tell_starter([event]);
     }
 
-    fn add(&mut self, batch: &mut Option<Batch>, event: &Event) {
+    fn add(&mut self, batch: &mut Option<Batch>, event: Event) {
         let Some(run) = &mut self.run else {
             return;
         };
@@ -73,8 +78,14 @@ impl Keeper {
             append: Append::new(self.session.clone(), run.fence, event.seq, Vec::new()),
             asked: Vec::new(),
             started_in: None,
+            told: Vec::new(),
+            started: None,
         });
-        run.tracker.note(event, &mut batch.append);
+        run.tracker.note(&event, &mut batch.append);
+        if run.starter.is_some() {
+            // His messages come by the handle; they have no rows.
+            batch.append.inputs.clear();
+        }
         if run.ending == Ending::ShutDown {
             // Messages that waited do so until the next start.
             let tracker = &run.tracker;
@@ -83,11 +94,17 @@ impl Keeper {
         }
         match &event.body {
             Body::PermissionRequested(asked) => batch.asked.push((&*asked.id).into()),
-            Body::RunStarted(started) => batch.started_in.clone_from(&started.permission_mode),
+            Body::RunStarted(started) => {
+                batch.started_in.clone_from(&started.permission_mode);
+                batch.started = Some(started.engine.clone());
+            }
             _ => {}
         }
-        batch.append.events.push(stored(event));
+        batch.append.events.push(stored(&event));
         run.resting = run.tracker.is_at_rest().then(Instant::now);
+        if run.starter.is_some() {
+            batch.told.push(event);
+        }
     }
 
     /// Stores a batch; then others may know. Without a store the run has to end: nobody could
@@ -98,13 +115,17 @@ impl Keeper {
         }
         match self.append(batch.append).await {
             Ok(()) => {
+                self.name_by_first(&batch.told).await;
+                self.tell_starter(batch.told);
                 self.check_mode(batch.started_in).await;
+                self.learn_models(batch.started);
                 for request in batch.asked {
                     self.consult_rules(&request).await;
                 }
             }
             Err(error) => {
                 tracing::error!(session = %self.session, %error, "failed to keep events; the run is ended");
+                self.warn_starter(&batch.told, &error);
                 let fence = self.run.as_ref().map(|run| run.fence);
                 self.abandon_run().await;
                 if let Some(fence) = fence {
@@ -131,6 +152,20 @@ impl Keeper {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Remembers the models of an engine that has started.
+    fn learn_models(&mut self, started: Option<String>) {
+        let (Some(run), Some(started)) = (&self.run, started) else {
+            return;
+        };
+        let engines = [run.engine.clone(), started];
+        let (handle, shared) = (run.handle.clone(), self.shared.clone());
+        self.jobs.spawn(async move {
+            if let Ok(info) = handle.info().await {
+                shared.models.said(engines, &info.models);
+            }
+        });
     }
 
     /// The mode is part of the session: an engine that starts in another one is told.
@@ -161,17 +196,21 @@ fn stored(event: &Event) -> NewEvent {
     if json.len() <= MAX_EVENT_BYTES {
         return NewEvent::new(kind, json);
     }
+    let size = json.len();
+    let text = format!("a `{kind}` of {size} bytes was too large to be kept");
+    let (kind, json) = written(&warning(event, "event_too_large", text));
+    NewEvent::new(kind, json)
+}
+
+/// A warning in the place of an event.
+pub(super) fn warning(event: &Event, kind: &str, text: String) -> Event {
     let mut warning = Warning::default();
-    warning.kind = "event_too_large".to_owned();
-    warning.text = format!(
-        "a `{kind}` of {} bytes was too large to be kept",
-        json.len()
-    );
+    warning.kind = kind.to_owned();
+    warning.text = text;
     let mut note = event.clone();
     note.body = Body::Warning(warning);
     note.raw = None;
-    let (kind, json) = written(&note);
-    NewEvent::new(kind, json)
+    note
 }
 
 /// The type of an event and its JSON.

@@ -10,6 +10,7 @@ use super::{Ending, Keeper, LiveRun};
 use crate::engines::{Launch, LaunchError};
 use crate::error::Error;
 use crate::fork;
+use crate::isolation::SessionIsolation;
 use crate::limits::SessionLimits;
 use crate::recovery;
 use crate::tracker::Tracker;
@@ -21,22 +22,27 @@ impl Keeper {
             return Ok(());
         }
         let fence = self.claim().await?;
-        match self.start(fence).await {
-            Ok(run) => {
-                self.run = Some(run);
-                self.deliver_queued().await
-            }
-            Err(error) => {
-                self.attempt("let a session go that did not start", async {
-                    self.shared.store.release(&self.session, fence).await
-                })
-                .await;
-                Err(error)
-            }
-        }
+        let started = self.start(fence).await;
+        self.run = Some(self.or_let_go(fence, started).await?);
+        self.deliver_queued().await
     }
 
-    async fn claim(&self) -> Result<Fence, Error> {
+    /// A session that did not start is let go.
+    pub(super) async fn or_let_go<T>(
+        &self,
+        fence: Fence,
+        started: Result<T, Error>,
+    ) -> Result<T, Error> {
+        if started.is_err() {
+            self.attempt("let a session go that did not start", async {
+                self.shared.store.release(&self.session, fence).await
+            })
+            .await;
+        }
+        started
+    }
+
+    pub(super) async fn claim(&self) -> Result<Fence, Error> {
         let shared = &self.shared;
         let (node, lease) = (&shared.node.id, shared.config.lease);
         match shared.store.claim(&self.session, node, lease).await? {
@@ -62,18 +68,35 @@ impl Keeper {
     }
 
     async fn start(&self, fence: Fence) -> Result<LiveRun, Error> {
-        let store = &self.shared.store;
-        let record = store.session(&self.session).await?;
-        if record.run.is_some() {
-            recovery::tie_loose_ends(&self.shared, &self.session, fence).await?;
-        }
-        let record = store.session(&self.session).await?;
+        let record = self.settled(fence).await?;
         let launch = self.launch(&record).await?;
         let run: RunId = uuid::Uuid::new_v4().to_string().into();
         let spec = self.spec(&record, launch, run.clone())?;
-        let started = LivePatch::default()
-            .run(Some(run))
-            .state(SessionState::Running);
+        let started = LivePatch::default().run(Some(run));
+        self.begin(fence, record, started, spec).await
+    }
+
+    /// The session, with nothing left open by a run that died.
+    pub(super) async fn settled(&self, fence: Fence) -> Result<SessionRecord, Error> {
+        let store = &self.shared.store;
+        let record = store.session(&self.session).await?;
+        if record.run.is_none() {
+            return Ok(record);
+        }
+        recovery::tie_loose_ends(&self.shared, &self.session, fence).await?;
+        Ok(store.session(&self.session).await?)
+    }
+
+    /// Says that the session runs, then starts it.
+    pub(super) async fn begin(
+        &self,
+        fence: Fence,
+        record: SessionRecord,
+        started: LivePatch,
+        spec: SessionSpec,
+    ) -> Result<LiveRun, Error> {
+        let store = &self.shared.store;
+        let started = started.state(SessionState::Running);
         store.update_live(&self.session, fence, started).await?;
         let (handle, events) = match Session::start(spec).await {
             Ok(started) => started,
@@ -87,23 +110,20 @@ impl Keeper {
             handle,
             events,
             fence,
+            engine: record.engine,
             tracker: Tracker::new(record.cost_usd, record.tokens),
             mode: Some(record.mode),
             resting: None,
             ending: Ending::default(),
+            starter: None,
         })
     }
 
     async fn launch(&self, record: &SessionRecord) -> Result<Launch, Error> {
         let (engines, record) = (self.shared.config.engines.clone(), record.clone());
         let launching = tokio::task::spawn_blocking(move || engines.launch(&record));
-        let launched = launching.await.unwrap_or_else(|_| {
-            Err(LaunchError::new(
-                "engine_broken",
-                "finding the engine failed inside Falconer",
-            ))
-        });
-        Ok(launched?)
+        let launched = launching.await;
+        Ok(launched.unwrap_or_else(|_| Err(LaunchError::broken()))?)
     }
 
     fn spec(
@@ -118,18 +138,33 @@ impl Keeper {
         let mut spec = SessionSpec::new(self.shared.locks.clone())
             .name(record.id.as_str(), record.head)
             .run(run)
-            .options(options(launch.options, record))
+            .options(self.options(launch.options, record)?)
             .about(launch.about)
             .limits(limits.map_err(Error::Invalid)?)
             .answer_within(config.answer_within)
             .redactor(Redactor::new(secrets)?);
-        if let Some(policy) = &config.policy {
-            spec = spec.policy(policy.clone());
+        let policy = match (&config.policy, launch.policy) {
+            (Some(_), Some(_)) => {
+                let text = "the session has a policy of its own, and so has this hub";
+                return Err(LaunchError::new("two_policies", text).into());
+            }
+            (Some(policy), None) => Some(policy.clone()),
+            (None, own) => own,
+        };
+        if let Some(policy) = policy {
+            spec = spec.policy(policy);
         }
         if let Some(resume) = resume(record) {
             spec = spec.resume(resume);
         }
         Ok(spec)
+    }
+
+    /// What every session of a hub is started with, and how this one is kept apart.
+    fn options(&self, launched: Options, record: &SessionRecord) -> Result<Options, Error> {
+        let isolation = SessionIsolation::of(&record.config).map_err(Error::Invalid)?;
+        let options = options(launched, record);
+        Ok(self.shared.conversations.isolate(options, &isolation))
     }
 
     /// Opens the session again if it was closed, and starts its engine.
@@ -157,12 +192,15 @@ impl Keeper {
     pub(super) async fn delete(&mut self) -> Result<(), Error> {
         self.end_run(Ending::Closed).await;
         let fence = self.claim().await?;
+        let record = self.shared.store.session(&self.session).await?;
         let guard = Guard::Holder(fence);
-        Ok(self
-            .shared
-            .store
+        (self.shared.store)
             .delete_session(&self.session, guard)
-            .await?)
+            .await?;
+        if let Err(error) = self.shared.conversations.forget(&record).await {
+            tracing::warn!(session = %self.session, %error, "failed to delete a conversation");
+        }
+        Ok(())
     }
 }
 

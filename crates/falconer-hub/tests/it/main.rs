@@ -1,6 +1,7 @@
 //! The hub on a real store with the native engine on scripted models.
 
 #[cfg(test)]
+mod adopted;
 mod answers;
 #[cfg(test)]
 mod death;

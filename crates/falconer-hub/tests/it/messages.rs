@@ -1,7 +1,7 @@
 //! Messages: kept first, given once, in order.
 
 use falconer_event::{Body, ItemContent, Outcome};
-use falconer_hub::{Error, NewMessage, TakenBack};
+use falconer_hub::{Error, LaunchError, NewMessage, TakenBack};
 use falconer_store::{InputQuery, InputState, SessionState};
 
 use crate::place::{Place, events, kinds, send, state, until, uuid};
@@ -156,7 +156,7 @@ async fn an_engine_that_cannot_be_started_is_told_and_the_message_does_not_wait(
     let failed = hub
         .send(&session, NewMessage::new(uuid(), "hi", "anna"))
         .await;
-    assert!(matches!(&failed, Err(Error::Launch(error)) if error.code == "unknown_engine"));
+    assert!(matches!(&failed, Err(Error::Launch(error)) if error.code == LaunchError::UNKNOWN));
     let inputs = hub.store().inputs(&session, InputQuery::default()).await;
     assert_eq!(inputs.unwrap()[0].state, InputState::Cancelled);
     let record = hub.store().session(&session).await.unwrap();

@@ -70,6 +70,11 @@ impl Place {
         HubConfig::new(engines, self.root.join("locks"))
     }
 
+    /// With the model of the tests.
+    pub(crate) fn scripted(&self, options: Options) -> Options {
+        scripted(options, &self.root.join("home"))
+    }
+
     pub(crate) async fn hub(&self) -> Hub {
         Hub::open(self.store().await, self.config()).await.unwrap()
     }
@@ -88,14 +93,12 @@ struct Scripted {
 impl Engines for Scripted {
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
         if session.engine != "script" {
-            return Err(LaunchError::new("unknown_engine", "there is only `script`"));
+            return Err(LaunchError::new(
+                LaunchError::UNKNOWN,
+                "there is only `script`",
+            ));
         }
-        let options = Options::new()
-            .env_clear()
-            .env_inherit("PATH")
-            .env("HOME", &self.home)
-            .env("TMPDIR", &self.home)
-            .engine(NativeEngine::scripted(scenario()));
+        let options = scripted(Options::new(), &self.home);
         let mut about = Run::default();
         about.engine = "script".to_owned();
         Ok(Launch::new(options, about))
@@ -104,6 +107,15 @@ impl Engines for Scripted {
     fn names(&self) -> Vec<EngineName> {
         vec![EngineName::available("script", "it is a test")]
     }
+}
+
+fn scripted(options: Options, home: &Path) -> Options {
+    options
+        .env_clear()
+        .env_inherit("PATH")
+        .env("HOME", home)
+        .env("TMPDIR", home)
+        .engine(NativeEngine::scripted(scenario()))
 }
 
 fn bash(command: &str) -> falconer_scenario::MessageReply {

@@ -1,10 +1,11 @@
 //! Making, changing, copying, closing and deleting sessions.
 
-use falconer_hub::{Change, Error, NewMessage, NewSession};
-use falconer_store::{SessionId, SessionState};
+use falconer_event::Body;
+use falconer_hub::{Change, Error, LaunchError, NewMessage, NewSession};
+use falconer_store::{SessionId, SessionPatch, SessionState};
 use serde_json::json;
 
-use crate::place::{Place, events, kinds, open_request, send, state, uuid};
+use crate::place::{LIMIT, Place, events, kinds, open_request, send, state, until, uuid};
 
 #[tokio::test]
 async fn a_session_that_makes_no_sense_is_not_made() {
@@ -27,6 +28,64 @@ async fn a_session_that_makes_no_sense_is_not_made() {
     assert!(matches!(error, Error::Invalid(_)), "{error}");
     let error = refused(|new| new.config = json!({"limits": {"deadline_seconds": -1}})).await;
     assert!(matches!(error, Error::Invalid(_)), "{error}");
+    let error = refused(|new| new.config = json!({"isolation": "some"})).await;
+    assert!(matches!(error, Error::Invalid(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_whose_isolation_cannot_be_had_is_neither_made_nor_started() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    for kind in ["home", "sandbox"] {
+        let mut new = NewSession::new("script", place.work());
+        new.config = json!({"isolation": {"type": kind}});
+        match hub.create(new).await.unwrap_err() {
+            Error::Launch(error) => assert_eq!(error.code, LaunchError::ISOLATION, "{error}"),
+            other => panic!("{other}"),
+        }
+    }
+    // A record that says it all the same: made by another process, or before this one changed.
+    let session = place.session(&hub).await;
+    let config = json!({"isolation": {"type": "sandbox"}});
+    let patch = SessionPatch::default().config(config);
+    hub.store().update_session(&session, patch).await.unwrap();
+    // The run may be over before the message is taken, or after it.
+    let message = NewMessage::new("1", "write one", "anna");
+    let _ = hub.send(&session, message).await;
+    let record = until(&hub, "the run has failed", || async {
+        let record = hub.store().session(&session).await.unwrap();
+        (record.state == SessionState::Idle && record.head > 0).then_some(record)
+    })
+    .await;
+    assert_eq!(record.config.get("sandbox"), None);
+    let told = events(&hub, &session).await;
+    let Some(Body::RunCompleted(end)) = told.last().map(|event| &event.body) else {
+        panic!("{told:#?}")
+    };
+    let why = &end.failure.as_ref().unwrap().text;
+    assert!(why.contains("cannot be isolated"), "{why}");
+    assert_eq!(place.read("one.txt"), None);
+    hub.shut_down().await;
+}
+
+#[tokio::test]
+async fn the_models_of_an_engine_are_those_it_named_last() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    assert_eq!(hub.models("script"), [], "nobody has asked it yet");
+    let session = place.session(&hub).await;
+    send(&hub, &session, "hello").await;
+    state(&hub, &session, SessionState::Ready).await;
+    let told = hub.info(&session).await.unwrap().models;
+    assert!(told.iter().any(|model| model.id == "sonnet"), "{told:?}");
+    // It is asked beside the run; whoever asks after it gets the same.
+    let known = tokio::time::timeout(LIMIT, async {
+        while hub.models("script") != told {
+            tokio::task::yield_now().await;
+        }
+    });
+    known.await.expect("the models are known");
+    hub.shut_down().await;
 }
 
 #[tokio::test]
