@@ -42,7 +42,7 @@ export type ChangeSession = { title?: string | null; model?: string | null; mode
 export type Code = { path: string; expires_at: string };
 
 /** What a program can tell apart. */
-export type Code2 = ("invalid_json" | "invalid_value" | "unauthenticated" | "missing_scope" | "origin_not_allowed" | "outside_roots" | "bypass_not_allowed" | "not_found" | "method_not_allowed" | "timeout" | "conflict" | "already_answered" | "changed" | "expired" | "wrong_state" | "session_held" | "too_large" | "unsupported_media_type" | "host_not_allowed" | "too_many_attempts" | "too_many_streams" | "engine_failed" | "unavailable" | "internal");
+export type Code2 = ("invalid_json" | "invalid_value" | "unauthenticated" | "missing_scope" | "origin_not_allowed" | "outside_roots" | "bypass_not_allowed" | "not_found" | "method_not_allowed" | "timeout" | "conflict" | "already_answered" | "changed" | "expired" | "wrong_state" | "session_held" | "too_large" | "unsupported_media_type" | "host_not_allowed" | "too_many_attempts" | "too_many_streams" | "isolation_not_available" | "engine_failed" | "unavailable" | "internal");
 
 /** A login link to make. */
 export type CodeAsked = { name?: string | null; scopes?: (Scope)[] | null };
@@ -54,7 +54,7 @@ export type Command = { name: string; description?: string | null; argument_hint
 export type Commands = { commands: (Command)[]; models: (Model)[] };
 
 /** A session to make. */
-export type CreateSession = { id?: string | null; title?: string | null; engine?: string | null; model?: string | null; cwd: string; mode?: string | null; limits?: (SessionLimits | null); isolation?: unknown; message?: (SendMessage | null) };
+export type CreateSession = { id?: string | null; title?: string | null; engine?: string | null; model?: string | null; cwd: string; mode?: string | null; limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); message?: (SendMessage | null) };
 
 /** An answer: who, when and what. */
 export type DecisionRecord = { verdict: unknown; by: string; at: string; edited?: unknown; rule?: string | null; message?: string | null };
@@ -87,7 +87,10 @@ export type ExplainRule = { tool: string; input?: unknown; cwd?: string | null; 
 export type Explanation = { effect: RuleEffect; because: string; rule?: (RuleId | null); suggestions: (Suggested)[]; would_have_allowed?: (WouldHave | null) };
 
 /** Why a turn or a run failed. */
-export type Failure = { class: string; text: string };
+export type Failure = { class: string; kind?: (FailureKind | null); text: string };
+
+/** What a program would do differently about. */
+export type FailureKind = ("authentication" | "billing" | "rate_limit" | "overloaded" | "service" | "model_not_found" | "prompt_too_long" | "output_limit" | "refusal" | "invalid_request" | "max_turns" | "budget" | "structured_output" | "interrupted" | "startup" | "unknown");
 
 /** A folder. */
 export type Folder = { name: string; path: string };
@@ -141,7 +144,7 @@ export type MessageList = { messages: (InputRecord)[] };
 export type Model = { id: string; name?: string | null; description?: string | null };
 
 /** Models that can be asked for. */
-export type ModelList = { models: (Model)[] };
+export type ModelList = { engine: string; models: (Model)[] };
 
 /** A rule that comes with an answer. */
 export type NewRule = { text: string; and?: (string)[]; scope: RuleReach };
@@ -245,6 +248,9 @@ export type RunId = string;
 /** What runs, and how. */
 export type RunStarted = { engine: string; engine_reason?: string | null; version?: string | null; native_session: string; model?: string | null; cwd: string; permission_mode?: string | null; auth?: string | null; billing?: string | null; sandbox?: string | null; tools?: (string)[]; tool_schemas?: Record<string, unknown>; mcp_servers?: Record<string, string> };
 
+/** Whether commands in the sandbox are asked about. */
+export type SandboxedCommands = ("ask" | "run");
+
 /** What a token is good for. */
 export type Scope = ("read" | "operate" | "approve" | "admin");
 
@@ -255,7 +261,7 @@ export type SendMessage = { client_msg_id: string; text: string; attachments?: (
 export type Sent = { message: InputRecord; duplicate: boolean };
 
 /** A session as it is now. */
-export type Session = { id: SessionId; title?: string | null; engine: string; model?: string | null; mode: string; cwd: string; state: SessionState; native_session?: string | null; head: number; parent?: (SessionId | null); limits?: (SessionLimits | null); tokens: Tokens; cost_usd: number; pinned: boolean; archived: boolean; pending: number; created_at: string; updated_at: string; url: string };
+export type Session = { id: SessionId; title?: string | null; engine: string; model?: string | null; mode: string; cwd: string; state: SessionState; native_session?: string | null; head: number; parent?: (SessionId | null); limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); sandbox?: string | null; tokens: Tokens; cost_usd: number; pinned: boolean; archived: boolean; pending: number; created_at: string; updated_at: string; url: string };
 
 /** Something about the session is different now. */
 export type SessionChanged = ({ what: "model"; from?: string | null; to: string; reason?: string | null } | { what: "mode"; to: string } | { what: "title"; to: string } | { what: "compacted"; trigger: string; tokens_before?: number | null; tokens_after?: number | null } | { what: "reset"; native_session?: string | null } | { what: "forked"; native_session: string });
@@ -263,11 +269,17 @@ export type SessionChanged = ({ what: "model"; from?: string | null; to: string;
 /** A session, over all its runs: a UUID. */
 export type SessionId = string;
 
+/** How a session is kept apart from the machine. */
+export type SessionIsolation = ({ type: "none" } | { type: "home" } | { type: "sandbox"; network?: SessionNetwork; commands?: SandboxedCommands });
+
 /** What each run of a session may take. */
 export type SessionLimits = { deadline_seconds?: number | null; silence_seconds?: number | null; turns?: number | null; usd?: number | null; input_tokens?: number | null; output_tokens?: number | null; total_tokens?: number | null };
 
 /** Some sessions. */
 export type SessionList = { sessions: (Session)[]; next?: string | null };
+
+/** What the tools of a sandboxed session may reach. */
+export type SessionNetwork = { domains?: (string)[] };
 
 /** What a session is doing. */
 export type SessionState = ("idle" | "running" | "ready" | "waiting" | "interrupted" | "closed");
@@ -500,9 +512,9 @@ export class Falconer {
     return this.call("GET", `/v1/me`, {}, undefined, "json");
   }
 
-  /** Models that can be asked for. */
-  async listModels(): Promise<ModelList> {
-    return this.call("GET", `/v1/models`, {}, undefined, "json");
+  /** The models of an engine: those it named when it was last started, else those known of it. */
+  async listModels(query: { engine?: string } = {}): Promise<ModelList> {
+    return this.call("GET", `/v1/models`, query, undefined, "json");
   }
 
   /** Markdown of an agent as HTML that is safe to show. */

@@ -104,12 +104,11 @@ function run(app) {
 
   app.listen((topics) => {
     if (topics.has("sessions") || topics.has("requests") || topics.has("route")) rail.update();
-    if (app.route.view === "session") {
-      markSeen(app);
-      screen.update(topics);
-    } else {
-      views[app.route.view].update();
-    }
+    if (app.route.view === "session") screen.update(topics);
+    else views[app.route.view].update();
+    // Text that comes changes nothing but its row.
+    if (topics.size === 1 && topics.has("delta")) return;
+    if (app.route.view === "session") markSeen(app);
     updateTitle(app);
   });
 

@@ -39,9 +39,26 @@ export function updateTitle(app) {
   const name = session ? `${nameOf(session)} · Falconer` : "Falconer";
   const title = count > 0 ? `(${count}) ${name}` : name;
   if (document.title !== title) document.title = title;
-  const icon = document.querySelector("link[rel=icon]");
-  const address = count > 0 ? "/assets/icon-alert.svg" : "/assets/icon.svg";
-  if (icon && icon.getAttribute("href") !== address) icon.setAttribute("href", address);
+  updateBadge(count);
+}
+
+/** How many it says now. */
+let badge = 0;
+
+/** The number on the icon of the tab, and on the one of the app where the page is installed. @param {number} count */
+function updateBadge(count) {
+  if (badge === count) return;
+  badge = count;
+  document.querySelector("link[rel=icon]")?.setAttribute("href", count > 0 ? numberedIcon(count) : "/assets/icon.svg");
+  const done = count > 0 ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.();
+  done?.catch(() => {});
+}
+
+/** @param {number} count */
+function numberedIcon(count) {
+  const text = count > 9 ? "9+" : String(count);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#4453c9"/><path d="M7 20c6 0 9-3 10-9 2 4 5 6 8 6-2 5-6 8-11 8-3 0-6-2-7-5z" fill="#fff"/><circle cx="21" cy="11" r="11" fill="#d1242f"/><text x="21" y="17" text-anchor="middle" font-family="sans-serif" font-size="${text.length > 1 ? 13 : 17}" font-weight="700" fill="#fff">${text}</text></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
 /**

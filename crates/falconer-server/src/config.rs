@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use falconer_hub::Bypass;
+
 use crate::error::Error;
 
 /// How a server is set up. Safe as it stands: loopback, a token always, no bypass mode.
@@ -47,16 +49,6 @@ pub enum Proxy {
     /// A proxy that speaks TLS and keeps everybody else away. The address in its
     /// `X-Forwarded-For` counts as the client's.
     Trusted,
-}
-
-/// Whether agents may run without asking anybody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Bypass {
-    /// The mode `bypassPermissions` is refused.
-    #[default]
-    Refused,
-    /// It may be chosen, unless the server runs as root.
-    Allowed,
 }
 
 /// How much is taken in, and for how long.
@@ -118,7 +110,7 @@ impl ServerConfig {
             proxy: Proxy::None,
             host_names: Vec::new(),
             roots: Vec::new(),
-            bypass: Bypass::Refused,
+            bypass: Bypass::Forbidden,
             caps: Caps::default(),
         }
     }
@@ -131,7 +123,7 @@ impl ServerConfig {
                 address: self.address,
             });
         }
-        if self.bypass == Bypass::Allowed && runs_as_root() {
+        if self.bypass == Bypass::Accepted && runs_as_root() {
             return Err(Error::BypassAsRoot);
         }
         for root in &self.roots {
@@ -191,7 +183,7 @@ mod tests {
     #[test]
     fn root_never_gets_bypass_mode() {
         let mut config = config("127.0.0.1:0");
-        config.bypass = Bypass::Allowed;
+        config.bypass = Bypass::Accepted;
         assert_eq!(config.check().is_ok(), !runs_as_root());
     }
 }

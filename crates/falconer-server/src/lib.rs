@@ -30,8 +30,9 @@ mod stream;
 
 pub use api::Request;
 pub use auth::secret::Secret;
-pub use config::{Bypass, Caps, Proxy, ServerConfig, TlsFiles};
+pub use config::{Caps, Proxy, ServerConfig, TlsFiles};
 pub use error::Error;
+pub use falconer_hub::Bypass;
 pub use falconer_store::Scope;
 pub use openapi::openapi;
 pub use problem::{Code, Problem};

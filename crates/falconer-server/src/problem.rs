@@ -59,6 +59,8 @@ pub enum Code {
     TooManyAttempts,
     /// As many streams are open as the server allows.
     TooManyStreams,
+    /// The engine or the machine cannot keep a session apart as asked.
+    IsolationNotAvailable,
     /// The engine could not be started or did not answer.
     EngineFailed,
     /// The server cannot do this at the moment.
@@ -150,6 +152,13 @@ impl Code {
                 503,
                 "as many streams are open as the server allows",
                 Some("close one, or come back later"),
+            ),
+            Self::IsolationNotAvailable => (
+                422,
+                "the session cannot be kept apart like that here",
+                Some(
+                    "choose another `engine` or `isolation`; `falconer doctor` looks at the machine",
+                ),
             ),
             Self::EngineFailed => (502, "the engine failed", None),
             Self::Unavailable => (503, "the server cannot do this at the moment", None),

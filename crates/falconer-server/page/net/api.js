@@ -79,6 +79,9 @@ export const api = {
   /** @param {string} session @param {number} seq @returns {Promise<FalconerEvent | undefined>} */
   event: async (session, seq) =>
     (await call("GET", `/v1/sessions/${id(session)}/events?after=${seq - 1}&limit=1`)).events[0],
+  /** The end of a log: what was finished. @param {string} session @param {number} head @param {number} count @returns {Promise<{events: FalconerEvent[]}>} */
+  tail: (session, head, count) =>
+    call("GET", `/v1/sessions/${id(session)}/events?after=${Math.max(0, head - count)}&limit=${count}&types=item.completed`),
   /** @param {string} session @param {string} task */
   stopTask: (session, task) => call("POST", `/v1/sessions/${id(session)}/tasks/${id(task)}/stop`, {}),
   /** @param {string} session @returns {Promise<{commands: {name: string, description?: string, argument_hint?: string}[], models: {id: string, name?: string}[]}>} */

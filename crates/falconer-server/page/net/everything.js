@@ -15,8 +15,7 @@ export function followEverything(app, hooks) {
     onFrame: (event, data) => take(app, hooks, event, data),
     onConnection: (connection) => {
       if (app.session !== null) return;
-      app.connection = connection;
-      app.touch("connection");
+      app.connected(connection);
     },
     onRefused: (status) => {
       if (status !== 401) return true;

@@ -7,6 +7,9 @@ import { openStream } from "./stream.js";
 /** @import {App} from "../state/app.js" */
 /** @import {FalconerEvent, Request} from "../types.js" */
 
+/** What came in a shorter gap was not missed: one has seen the rows come. */
+const GONE_MS = 3000;
+
 /**
  * @param {App} app
  * @param {string} session
@@ -16,6 +19,9 @@ export function followSession(app, session, hooks) {
   app.session = session;
   app.view = emptyView();
   app.folds = new Map();
+  app.missed = null;
+  app.growing.clear();
+  app.connected({ state: "reconnecting", at: 0 });
   app.touch("view");
   const stream = openStream({
     url: () => `/v1/sessions/${encodeURIComponent(session)}/stream?after=${app.view.seq}`,
@@ -24,8 +30,13 @@ export function followSession(app, session, hooks) {
     },
     onConnection: (connection) => {
       if (app.session !== session) return;
-      app.connection = connection;
-      app.touch("connection");
+      app.connected(connection);
+    },
+    onBack: (gap) => {
+      if (app.session !== session || gap.ms < GONE_MS || gap.head <= gap.after || gap.after === 0) return;
+      const since = app.missed?.after ?? gap.after;
+      app.missed = { after: since, count: gap.head - since, pending: app.pending(session).length };
+      app.touch("view");
     },
     onRefused: (status) => {
       if (status === 401) hooks.onSignedOut();
@@ -49,9 +60,12 @@ function take(app, hooks, stream, event, data) {
       if (data.seq > app.view.seq + 1) return stream.again();
       if (apply(app.view, data)) hooks.onEvent(data);
       return app.touch("view");
-    case "delta":
-      if (applyDelta(app.view, data)) app.touch("view");
-      return;
+    case "delta": {
+      const row = applyDelta(app.view, data);
+      if (!row) return;
+      app.growing.add(row);
+      return app.touch("delta");
+    }
     case "session":
       app.sessions.set(data.id, data);
       return app.touch("sessions");
@@ -74,6 +88,7 @@ function hello(app, stream, data) {
   // The log is not the one we read before: begin again.
   const wasEmpty = app.view.seq === 0;
   app.view = emptyView();
+  app.missed = null;
   app.touch("view");
   if (!wasEmpty) stream.again();
 }

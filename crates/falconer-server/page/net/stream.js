@@ -13,6 +13,7 @@ import { frameReader } from "./sse.js";
  * @property {(event: string, data: any) => void} onFrame
  * @property {(connection: Connection) => void} onConnection
  * @property {(status: number) => boolean} onRefused Says whether to try again.
+ * @property {(gap: {after: number, head: number, ms: number}) => void} [onBack] The connection is back, where it was and how far the server is.
  */
 
 /**
@@ -43,6 +44,8 @@ class Stream {
     this.failures = 0;
     this.isClosed = false;
     this.heard = 0;
+    /** Since when nothing was heard, if the connection is gone. */
+    this.goneSince = 0;
     /** How far the server was when it greeted us. */
     this.head = 0;
     /** How far we are. */
@@ -77,7 +80,7 @@ class Stream {
     clearTimeout(this.timer);
     const attempt = this.attempt;
     this.attempt = null;
-    this.heard = 0;
+    this.lost();
     attempt?.abort();
   }
 
@@ -85,6 +88,7 @@ class Stream {
     if (this.isClosed) return;
     clearTimeout(this.timer);
     this.attempt?.abort();
+    this.lost();
     this.failures = 0;
     this.connect();
   }
@@ -136,6 +140,11 @@ class Stream {
     }
     if (frame.id !== null) this.at = Number(frame.id) || this.at;
     this.source.onFrame(frame.event, data);
+    if (frame.event === "hello" && this.goneSince > 0) {
+      const gap = { after: this.at, head: this.head, ms: Date.now() - this.goneSince };
+      this.goneSince = 0;
+      this.source.onBack?.(gap);
+    }
     const behind = this.head - this.at;
     this.source.onConnection(behind > 0 ? { state: "catching", behind } : { state: "live" });
   }
@@ -147,8 +156,13 @@ class Stream {
     if (Date.now() - this.heard > 2 * SILENCE_MS) this.again();
   }
 
-  wait() {
+  lost() {
+    if (this.heard > 0 && this.goneSince === 0) this.goneSince = this.heard;
     this.heard = 0;
+  }
+
+  wait() {
+    this.lost();
     if (!navigator.onLine) return this.offline();
     const longest = Math.min(LONGEST_WAIT_MS, 250 * 2 ** this.failures);
     const delay = longest * (0.5 + Math.random() / 2);

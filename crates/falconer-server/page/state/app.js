@@ -8,7 +8,7 @@ import { seenSessions } from "./seen.js";
 /** @import {Route} from "./route.js" */
 /** @import {View} from "./reducer.js" */
 
-/** @typedef {"sessions" | "requests" | "view" | "route" | "connection"} Topic */
+/** @typedef {"sessions" | "requests" | "view" | "delta" | "route" | "connection"} Topic */
 
 export class App {
   constructor() {
@@ -28,6 +28,10 @@ export class App {
     this.connection = { state: "reconnecting", at: 0 };
     /** Rows the user opened or closed himself. @type {Map<string, boolean>} */
     this.folds = new Map();
+    /** What came while the connection of this session was gone. @type {{after: number, count: number, pending: number} | null} */
+    this.missed = null;
+    /** Rows with text that is not on the screen yet. @type {Set<import("../types.js").Row>} */
+    this.growing = new Set();
     /** Requests this page answered. @type {Set<string>} */
     this.answeredHere = new Set();
     this.isLoaded = false;
@@ -47,6 +51,13 @@ export class App {
   touch(topic) {
     if (this.changed.size === 0) requestAnimationFrame(() => this.draw());
     this.changed.add(topic);
+  }
+
+  /** @param {Connection} connection */
+  connected(connection) {
+    if (connection.state === "live" && this.connection.state === "live") return;
+    this.connection = connection;
+    this.touch("connection");
   }
 
   draw() {

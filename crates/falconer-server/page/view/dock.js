@@ -1,6 +1,7 @@
 // Below the timeline: what waits for an answer, what is queued, and where one writes.
 
 import { groupsOfSame } from "../state/requests.js";
+import { updateContext } from "./card_head.js";
 import { Composer } from "./composer.js";
 import { button, h, keyed } from "./dom.js";
 import { elicitationForm } from "./elicitation.js";
@@ -105,6 +106,7 @@ function cardOf(app, group, place) {
  * @param {Request[]} group
  */
 function refresh(app, element, group) {
+  updateContext(app, element);
   const request = /** @type {Request} */ (group[0]);
   if (request.kind === "permission") return updatePermissionCard(element, group);
   if (request.kind === "plan" && request.state === "pending") updatePlanCard(element);

@@ -4,6 +4,7 @@ import { visible } from "../state/text.js";
 import { cardHead } from "./card_head.js";
 import { button, h } from "./dom.js";
 import { answerRequest } from "./permission.js";
+import { addressOf } from "./subject.js";
 
 /** @import {App} from "../state/app.js" */
 /** @import {Request} from "../types.js" */
@@ -29,6 +30,8 @@ export function elicitationForm(app, request, place) {
   form.append(
     cardHead(app, request, place, "Form", visible(`${server} asks`)),
     h("p", { textContent: visible(String(asked.message ?? "")) }),
+    // Never opened by itself: it is an address of a stranger, to be read first.
+    typeof asked.url === "string" ? addressOf(asked.url) : "",
     h("div", { class: "questions" }, ...fields.map((field) => field.element)),
     h(
       "div",
@@ -65,7 +68,8 @@ function fieldOf(name, about, isRequired) {
 function inputFor(about, required) {
   if (Array.isArray(about?.enum)) {
     const options = about.enum.map((/** @type {unknown} */ value) => h("option", { value: String(value), textContent: visible(String(value)) }));
-    return h("select", { required }, ...options);
+    const none = !required && about.default === undefined && h("option", { value: "", textContent: "—" });
+    return h("select", { required }, none, ...options);
   }
   if (about?.type === "boolean") return h("input", { type: "checkbox", checked: about.default === true });
   const type = about?.type === "number" || about?.type === "integer" ? "number" : "text";

@@ -2,6 +2,7 @@
 
 import { api } from "../net/api.js";
 import { sessionHash } from "../state/route.js";
+import { visible } from "../state/text.js";
 import { button, h } from "./dom.js";
 import { pageHead } from "./page_head.js";
 import { folderPicker } from "./folder.js";
@@ -29,6 +30,7 @@ export function newSessionView(app) {
   const model = h("select", { name: "model" }, h("option", { value: "", textContent: "Default of the engine" }));
   const mode = h("select", { name: "mode" });
   const about = h("small", { class: "note" });
+  const missing = h("p", { class: "note reasons", tabIndex: 0, role: "region", "aria-label": "Why some engines cannot be used", hidden: true });
   const cost = h("input", { type: "number", name: "cost", min: "0", step: "0.01", placeholder: "no limit", value: before.cost ?? "" });
   const turns = h("input", { type: "number", name: "turns", min: "1", step: "1", placeholder: "no limit", value: before.turns ?? "" });
   const folder = folderPicker(before.cwd ?? "");
@@ -45,6 +47,7 @@ export function newSessionView(app) {
     { class: "new" },
     h("div", { class: "field" }, h("label", { for: "folder", textContent: "Folder" }), folder.element),
     h("div", { class: "pair" }, field("Engine", engine), field("Model", model)),
+    missing,
     field("Permissions", mode, about),
     h("details", {}, h("summary", { textContent: "Limits" }), h("div", { class: "pair" }, field("Money, in US dollars", cost), field("Turns of the model", turns))),
     field("First message", text),
@@ -73,6 +76,8 @@ export function newSessionView(app) {
     folder.reset(app.me.roots ?? []);
     const [engines, models] = await Promise.all([api.engines().catch(() => null), api.models().catch(() => null)]);
     offer(engine, [["auto", "Automatic"], ...namesOf(engines, "engines").filter(([value]) => value !== "auto")], last.engine ?? "auto");
+    missing.textContent = reasonsOf(engines);
+    missing.hidden = missing.textContent === "";
     offer(model, [["", "Default of the engine"], ...namesOf(models, "models")], last.model ?? "");
   };
   const element = h("section", { class: "page", "aria-label": "New session" }, pageHead("New session"), form);
@@ -125,7 +130,14 @@ function namesOf(answer, list) {
   return found.map((/** @type {any} */ one) => {
     if (typeof one === "string") return [one, one];
     const id = String(one.id ?? one.name);
-    const reason = one.available === false ? ` (not available${one.reason ? `: ${one.reason}` : ""})` : "";
-    return [id, `${one.name ?? id}${reason}`];
+    return [id, `${one.name ?? id}${one.available === false ? " (not available)" : ""}`];
   });
+}
+
+/** Why some engines cannot be used. @param {any} answer */
+function reasonsOf(answer) {
+  /** @type {any[]} */
+  const found = Array.isArray(answer) ? answer : (answer?.engines ?? []);
+  const absent = found.filter((one) => one.available === false && one.reason);
+  return absent.map((one) => visible(`${one.name ?? one.id}: ${one.reason}`)).join("\n");
 }

@@ -59,7 +59,7 @@ class Card {
     this.element = h("section", { class: "card permission", id: `card-${request.id}`, tabIndex: 0, role: "group", "aria-label": name });
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.subject = h("div", { class: "subject" }, subjectOf(request));
-    this.guidance = h("input", { class: "guidance", type: "text", placeholder: "Tell the agent what to do instead (optional)", "aria-label": "Guidance for the agent when you deny" });
+    this.guidance = h("input", { class: "guidance", type: "text", placeholder: "What to do instead (optional)", "aria-label": "Guidance for the agent when you deny" });
     this.always = new AlwaysPanel(app, request, (rule) => this.answer({ type: "allow_always", rule }));
     this.why = h("p", { class: "why" });
     this.actions = h("div", { class: "answers" });

@@ -1,8 +1,9 @@
 // The inbox: sessions, those that need you first.
 
+import { lastWords } from "../net/last_words.js";
 import { inbox, nameOf } from "../state/inbox.js";
 import { sessionHash } from "../state/route.js";
-import { clock } from "../state/text.js";
+import { clock, visible } from "../state/text.js";
 import { button, h, keyed } from "./dom.js";
 import { notificationSwitch } from "../notify.js";
 import { themeSwitch } from "./theme.js";
@@ -20,6 +21,9 @@ const NEED = {
   closed: "closed",
 };
 
+/** So many sessions, from the top, say what their agents said last; the others are asked for nothing. */
+const MOST_QUOTED = 15;
+
 export class Rail {
   /**
    * @param {App} app
@@ -33,6 +37,8 @@ export class Rail {
     this.count = h("span", { class: "count", hidden: true });
     this.archive = button("Show archived", () => this.toggleArchive(), { class: "link", hidden: true });
     this.showsArchive = false;
+    /** @type {Set<string>} */
+    this.quoted = new Set();
     const approvals = h("a", { href: "#approvals", class: "nav" }, "Approvals", this.count);
     const rules = h("a", { href: "#rules", class: "nav", textContent: "Rules" });
     this.links = { approvals, rules };
@@ -72,7 +78,9 @@ export class Rail {
     this.archive.hidden = ![...app.sessions.values()].some((session) => session.archived);
     this.archive.textContent = this.showsArchive ? "Hide archived" : "Show archived";
     for (const [name, link] of Object.entries(this.links)) current(link, app.route.view === name);
-    keyed(this.list, this.listed(), ({ session }) => session.id, (listed) => this.item(listed), (element, listed) => this.refresh(element, listed));
+    const listed = this.listed();
+    this.quoted = new Set(listed.slice(0, MOST_QUOTED).map(({ session }) => session.id));
+    keyed(this.list, listed, ({ session }) => session.id, (listed) => this.item(listed), (element, listed) => this.refresh(element, listed));
   }
 
   /** @param {Listed} listed */
@@ -87,9 +95,9 @@ export class Rail {
    * @param {Listed} listed
    */
   refresh(element, listed) {
-    const { session, need, pending } = listed;
+    const { session, need } = listed;
     const isCurrent = session.id === this.app.session && this.app.route.view === "session";
-    const about = need === "permission" || need === "question" ? `${NEED[need]}${pending > 1 ? ` (${pending})` : ""}` : need === "idle" || need === "closed" ? session.cwd : NEED[need];
+    const about = this.about(listed);
     const stamp = JSON.stringify([nameOf(session), need, about, isCurrent, session.updated_at, session.pinned]);
     if (element.dataset["stamp"] === stamp) return;
     element.dataset["stamp"] = stamp;
@@ -103,7 +111,22 @@ export class Rail {
     mark.replaceChildren(h("span", { class: "sr", textContent: NEED[need] }));
     name.textContent = `${session.pinned ? "▴ " : ""}${nameOf(session)}`;
     when.textContent = clock(session.updated_at);
-    said.textContent = about ?? "";
+    said.replaceChildren(...about.map((part, index) => h("span", { class: index === 0 ? "first" : "quoted", textContent: part })));
+  }
+
+  /**
+   * What it needs, and what the agent said last where somebody has to act on it.
+   * @param {Listed} listed
+   * @returns {string[]}
+   */
+  about({ session, need, pending }) {
+    if (need === "idle" || need === "closed") return [visible(session.cwd)];
+    const words = NEED[need] ?? "";
+    if (need === "running") return [words];
+    const said = this.quoted.has(session.id) ? visible(lastWords(this.app, session)) : "";
+    if (need === "finished") return [said || words];
+    const first = pending > 1 ? `${words} (${pending})` : words;
+    return said ? [first, ` · ${said}`] : [first];
   }
 }
 

@@ -4,6 +4,7 @@ import { copyCurl, copyLink, showRaw } from "./raw.js";
 import { Dock } from "./dock.js";
 import { h } from "./dom.js";
 import { Header } from "./header.js";
+import { missedLine } from "./missed.js";
 import { SearchBar } from "./search_bar.js";
 import { taskStrip } from "./tasks.js";
 import { Timeline } from "./timeline.js";
@@ -19,10 +20,12 @@ export class SessionScreen {
     this.header = new Header(app, () => this.search.open());
     this.tasks = taskStrip(app);
     this.dock = new Dock(app);
+    this.missed = missedLine(app, (seq) => this.timeline.show(seq));
     /** The event a link names, until it is there. @type {number | null} */
     this.wanted = null;
     this.missing = h("p", { class: "note missing", textContent: "This session is not on the server.", hidden: true });
-    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, this.search.element, this.tasks.element, this.missing, this.timeline.element, this.dock.element);
+    const bypass = h("p", { class: "bypass-note", role: "note", textContent: "Nothing is asked in this session: everything runs" });
+    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.missing, this.timeline.element, this.missed.element, this.dock.element);
   }
 
   /** Another session. */
@@ -36,13 +39,18 @@ export class SessionScreen {
 
   /** @param {Set<Topic>} topics */
   update(topics) {
+    const { app } = this;
     if (topics.has("connection")) this.header.pill.update();
     if (topics.has("sessions") || topics.has("view")) this.header.update();
     if (topics.has("view")) {
       this.tasks.update();
+      this.missed.update();
       this.timeline.update();
       this.showWanted();
+    } else if (topics.has("delta")) {
+      this.timeline.grow(app.growing);
     }
+    app.growing.clear();
     if (topics.has("view") || topics.has("requests") || topics.has("sessions") || topics.has("route")) this.dock.update();
   }
 

@@ -16,7 +16,7 @@ export function subjectOf(request) {
   if (typeof input?.command === "string") return commandOf(request, input);
   const diff = diffOfCall(tool, input);
   if (diff) return h("div", {}, diffBlock(diff.path, diff.lines), restOf(input, ["file_path", "notebook_path", "content", "old_string", "new_string", "new_source", "edits"]));
-  if (typeof input?.url === "string") return addressOf(input);
+  if (typeof input?.url === "string") return h("div", {}, addressOf(input.url), restOf(input, ["url"]));
   if (tool?.startsWith("mcp__")) return mcpOf(tool, input);
   return block("Input", asText(input));
 }
@@ -31,17 +31,17 @@ function commandOf(request, input) {
   return h("div", {}, command, note && h("p", { class: "note", textContent: visible(note) }), restOf(input, ["command", "description"]));
 }
 
-/** @param {any} input */
-function addressOf(input) {
-  const host = hostOf(input.url);
-  const at = host ? input.url.indexOf(host) : -1;
+/** An address with its host in sight. @param {string} url */
+export function addressOf(url) {
+  const host = hostOf(url);
+  const at = host ? url.indexOf(host) : -1;
   const line = h("pre", { class: "block command", tabIndex: 0, role: "region", "aria-label": "The address" });
   if (host && at >= 0) {
-    line.append(visible(input.url.slice(0, at)), h("mark", { textContent: visible(host) }), visible(input.url.slice(at + host.length)));
+    line.append(visible(url.slice(0, at)), h("mark", { textContent: visible(host) }), visible(url.slice(at + host.length)));
   } else {
-    line.append(visible(input.url));
+    line.append(visible(url));
   }
-  return h("div", {}, host && h("p", { class: "note", textContent: `Host: ${visible(host)}` }), line, restOf(input, ["url"]));
+  return h("div", {}, host && h("p", { class: "note", textContent: `Host: ${visible(host)}` }), line);
 }
 
 /**
@@ -60,7 +60,8 @@ function mcpOf(tool, input) {
  * @param {string[]} shown
  */
 function restOf(input, shown) {
-  const rest = Object.fromEntries(Object.entries(input ?? {}).filter(([name]) => !shown.includes(name)));
+  const isUsual = (/** @type {string} */ name, /** @type {unknown} */ value) => name === "replace_all" && value === false;
+  const rest = Object.fromEntries(Object.entries(input ?? {}).filter(([name, value]) => !shown.includes(name) && !isUsual(name, value)));
   return Object.keys(rest).length > 0 && block("Further input", asText(rest));
 }
 

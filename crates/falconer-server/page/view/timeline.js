@@ -3,6 +3,7 @@
 import { entriesOf } from "../state/fold.js";
 import { button, h, keyed } from "./dom.js";
 import { drawEntry } from "./rows/entry.js";
+import { streamInto } from "./rows/message.js";
 
 /** @import {App} from "../state/app.js" */
 /** @import {Entry} from "../state/fold.js" */
@@ -26,6 +27,9 @@ export class Timeline {
     this.offsets = new Float64Array(1);
     /** @type {Map<string, number>} */
     this.heights = new Map();
+    /** The entries that are drawn: from one, up to but not including another. */
+    this.first = 0;
+    this.last = 0;
     this.isFollowing = true;
     /** The entry that must not move, and where it is on the screen. @type {{key: string, at: number} | null} */
     this.anchor = null;
@@ -48,6 +52,8 @@ export class Timeline {
     this.heights.clear();
     this.entries = [];
     this.offsets = new Float64Array(1);
+    this.first = 0;
+    this.last = 0;
     this.isFollowing = true;
     this.anchor = null;
     this.marked = "";
@@ -63,14 +69,33 @@ export class Timeline {
     this.draw();
   }
 
-  measure() {
+  /** Text came, and nothing else: only the rows it belongs to are touched. @param {Set<Row>} rows */
+  grow(rows) {
+    for (const row of rows) {
+      const element = this.elementOf(row.key);
+      if (element ? !streamInto(element, row) : !this.isFar(row.key)) return this.update();
+    }
+  }
+
+  /** Whether an entry is known, but too far away to be drawn. @param {string} key */
+  isFar(key) {
+    const index = this.entries.findLastIndex((entry) => entry.key === key);
+    return index >= 0 && (index < this.first || index >= this.last);
+  }
+
+  /** Where everything is, from an entry on whose place is known. @param {number} [from] */
+  measure(from = 0) {
     const count = this.entries.length;
-    if (this.offsets.length < count + 1) this.offsets = new Float64Array((count + 1) * 2);
-    let sum = 0;
-    this.entries.forEach((entry, index) => {
+    if (this.offsets.length < count + 1) {
+      from = 0;
+      this.offsets = new Float64Array((count + 1) * 2);
+    }
+    let sum = from === 0 ? 0 : this.offset(from);
+    for (let index = from; index < count; index += 1) {
+      const entry = /** @type {Entry} */ (this.entries[index]);
       this.offsets[index] = sum;
       sum += this.heights.get(entry.key) ?? guess(entry);
-    });
+    }
     this.offsets[count] = sum;
   }
 
@@ -99,6 +124,8 @@ export class Timeline {
     const last = Math.min(this.entries.length, this.indexAt(top + height + BEYOND) + 1);
     this.before.style.height = `${this.offset(first)}px`;
     this.after.style.height = `${Math.max(0, total - this.offset(last))}px`;
+    this.first = first;
+    this.last = last;
     const shown = this.entries.slice(first, last);
     keyed(this.rows, shown, (entry) => entry.key, (entry) => this.create(entry), (element, entry) => this.refresh(element, entry));
     if (Math.abs(this.scroller.scrollTop - top) > 1) this.scroller.scrollTop = top;
@@ -159,7 +186,8 @@ export class Timeline {
 
   /** @param {ResizeObserverEntry[]} changes */
   resized(changes) {
-    let isDifferent = false;
+    /** @type {Set<string>} */
+    const changed = new Set();
     for (const change of changes) {
       const element = /** @type {HTMLElement} */ (change.target);
       if (!element.isConnected) {
@@ -170,10 +198,11 @@ export class Timeline {
       const height = change.borderBoxSize[0]?.blockSize ?? element.offsetHeight;
       if (Math.abs((this.heights.get(key) ?? -1) - height) < 0.5) continue;
       this.heights.set(key, height);
-      isDifferent = true;
+      changed.add(key);
     }
-    if (!isDifferent) return;
-    this.measure();
+    if (changed.size === 0) return;
+    const shown = this.entries.slice(this.first, this.last);
+    this.measure(this.first + Math.max(0, shown.findIndex((entry) => changed.has(entry.key))));
     this.draw();
   }
 

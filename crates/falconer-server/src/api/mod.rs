@@ -17,7 +17,7 @@ pub(crate) use session::{
 };
 pub(crate) use surroundings::{
     Command, Commands, EngineList, Folder, FolderList, Health, Model, ModelList, Render, Rendered,
-    StoredFile,
+    StoredFile, said,
 };
 
 pub(crate) use crate::problem::Problem;

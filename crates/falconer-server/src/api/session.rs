@@ -1,7 +1,7 @@
 //! Sessions, as the API shows them.
 
 use falconer_event::{Event, Tokens};
-use falconer_hub::SessionLimits;
+use falconer_hub::{SessionIsolation, SessionLimits};
 use falconer_store::{SessionId, SessionRecord, SessionState, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,13 @@ pub(crate) struct Session {
     /// What each run may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limits: Option<SessionLimits>,
+    /// How it is kept apart from the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) isolation: Option<SessionIsolation>,
+    /// What the sandbox of the last run was seen to do; missing before the first start, and for a
+    /// session that is not kept apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<String>,
     pub(crate) tokens: Tokens,
     pub(crate) cost_usd: f64,
     pub(crate) pinned: bool,
@@ -50,6 +57,8 @@ pub(crate) struct Session {
 impl From<SessionRecord> for Session {
     fn from(record: SessionRecord) -> Self {
         let limits = record.config.get("limits").cloned();
+        let isolation = SessionIsolation::of(&record.config).ok();
+        let sandbox = record.config.get("sandbox").and_then(Value::as_str);
         Self {
             url: format!("/v1/sessions/{}", record.id),
             id: record.id,
@@ -63,6 +72,8 @@ impl From<SessionRecord> for Session {
             head: record.head,
             parent: record.parent,
             limits: limits.and_then(|limits| serde_json::from_value(limits).ok()),
+            isolation: isolation.filter(|isolation| !isolation.is_none()),
+            sandbox: sandbox.map(str::to_owned),
             tokens: record.tokens,
             cost_usd: record.cost_usd,
             pinned: record.pinned,
@@ -116,9 +127,10 @@ pub(crate) struct CreateSession {
     /// What each run may take.
     #[serde(default)]
     pub(crate) limits: Option<SessionLimits>,
-    /// How it is kept apart, as the engine understands it.
+    /// How it is kept apart from the machine, at every start; not at all unless said. What cannot
+    /// be had is refused.
     #[serde(default)]
-    pub(crate) isolation: Option<Value>,
+    pub(crate) isolation: Option<SessionIsolation>,
     /// The first message.
     #[serde(default)]
     pub(crate) message: Option<SendMessage>,

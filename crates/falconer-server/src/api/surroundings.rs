@@ -1,6 +1,7 @@
 //! Files, folders, engines: what sessions are made of.
 
 use falconer_hub::EngineName;
+use falconer_session::ModelInfo;
 use falconer_store::BlobRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,9 +78,26 @@ pub(crate) struct Model {
     pub(crate) description: Option<String>,
 }
 
+impl From<ModelInfo> for Model {
+    fn from(model: ModelInfo) -> Self {
+        Self {
+            id: model.id,
+            name: said(model.name),
+            description: said(model.description),
+        }
+    }
+}
+
+/// An empty text is none.
+pub(crate) fn said(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 /// Models that can be asked for.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ModelList {
+    /// Of this engine.
+    pub(crate) engine: String,
     pub(crate) models: Vec<Model>,
 }
 

@@ -2,6 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use falconer_hub::SessionIsolation;
 use falconer_store::{Scope, TokenHash, TokenRecord};
 
 use crate::problem::{Code, Problem};
@@ -53,6 +54,14 @@ impl Principal {
         match CAREFUL_MODES.contains(&mode) {
             true => Ok(()),
             false => self.need(Scope::Approve),
+        }
+    }
+
+    /// So does an isolation that lets something run unasked because it is confined.
+    pub(crate) fn need_isolation(&self, isolation: &SessionIsolation) -> Result<(), Problem> {
+        match isolation.asks_less() {
+            true => self.need(Scope::Approve),
+            false => Ok(()),
         }
     }
 

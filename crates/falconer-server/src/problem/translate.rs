@@ -1,6 +1,6 @@
 //! What the hub and the store say, as a problem a client can read.
 
-use falconer_hub::Error as HubError;
+use falconer_hub::{Error as HubError, LaunchError};
 use falconer_store::Error as StoreError;
 
 use super::{Code, Problem};
@@ -33,7 +33,12 @@ impl From<HubError> for Problem {
         match error {
             HubError::Store(error) => error.into(),
             HubError::Launch(error) => {
-                let problem = Self::new(Code::EngineFailed, text);
+                let code = match error.code.as_str() {
+                    LaunchError::ISOLATION => Code::IsolationNotAvailable,
+                    LaunchError::UNKNOWN => Code::InvalidValue,
+                    _ => Code::EngineFailed,
+                };
+                let problem = Self::new(code, text);
                 match error.hint {
                     Some(hint) => problem.hint(hint),
                     None => problem,

@@ -6,6 +6,7 @@ use std::time::Instant;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use falconer_hub::Bypass;
 use falconer_store::{NewToken, Timestamp, TokenHash};
 use serde_json::json;
 
@@ -17,7 +18,6 @@ use crate::auth::cookie;
 use crate::auth::gate::{From, too_many};
 use crate::auth::principal::{Carrier, Principal};
 use crate::auth::secret::Secret;
-use crate::config::Bypass;
 use crate::input::Json;
 use crate::problem::{Code, Problem};
 
@@ -86,7 +86,7 @@ pub(crate) async fn me(State(app): State<Arc<App>>, principal: Principal) -> axu
     axum::Json(Me {
         name: principal.name().to_owned(),
         scopes: principal.token.scopes.clone(),
-        bypass_allowed: app.config.bypass == Bypass::Allowed,
+        bypass_allowed: app.config.bypass == Bypass::Accepted,
         roots: roots.map(|root| root.display().to_string()).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })

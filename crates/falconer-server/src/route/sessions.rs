@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
-use falconer_hub::{Change, NewSession};
+use falconer_hub::{Bypass, Change, NewSession};
 use falconer_store::{Archived, Cursor, SessionId, SessionQuery, SessionState};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,6 @@ use super::messages::new_message;
 use crate::api::{ChangeSession, CreateSession, ForkSession, Session, SessionList};
 use crate::app::App;
 use crate::auth::principal::Principal;
-use crate::config::Bypass;
 use crate::input::{Asked, Json};
 use crate::problem::{Code, Problem};
 
@@ -93,6 +92,9 @@ pub(crate) async fn create_session(
 ) -> Result<Created, Problem> {
     let mode = asked.mode.as_deref().unwrap_or("default");
     check_mode(&app, &principal, mode)?;
+    if let Some(isolation) = &asked.isolation {
+        principal.need_isolation(isolation)?;
+    }
     let mut new = NewSession::new(
         asked.engine.as_deref().unwrap_or("auto"),
         app.roots.directory(&asked.cwd)?,
@@ -109,8 +111,8 @@ pub(crate) async fn create_session(
     if let Some(limits) = &asked.limits {
         config["limits"] = serde_json::to_value(limits).unwrap_or(Value::Null);
     }
-    if let Some(isolation) = asked.isolation {
-        config["isolation"] = isolation;
+    if let Some(isolation) = &asked.isolation {
+        config["isolation"] = serde_json::to_value(isolation).unwrap_or(Value::Null);
     }
     new.config = config;
     let first = asked
@@ -137,7 +139,8 @@ pub(crate) async fn create_session(
         }
     };
     let session = app.finish(work).await??;
-    let detail = json!({"engine": session.engine, "cwd": session.cwd, "mode": session.mode});
+    let detail = json!({"engine": session.engine, "cwd": session.cwd, "mode": session.mode,
+        "isolation": session.config.get("isolation")});
     app.audit(&principal, "session.create", Some(&session.id), detail)
         .await;
     Ok(created(Session::from(session)))
@@ -157,7 +160,7 @@ fn check_mode(app: &App, principal: &Principal, mode: &str) -> Result<(), Proble
         );
         return Err(Problem::new(Code::InvalidValue, text));
     }
-    if mode == BYPASS && app.config.bypass == Bypass::Refused {
+    if mode == BYPASS && app.config.bypass == Bypass::Forbidden {
         let text = "the mode bypassPermissions is not allowed on this server";
         return Err(Problem::new(Code::BypassNotAllowed, text));
     }

@@ -9,19 +9,12 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::{
-    Command, Commands, EngineList, Folder, FolderList, Model, ModelList, Render, Rendered,
+    Command, Commands, EngineList, Folder, FolderList, Model, ModelList, Render, Rendered, said,
 };
 use crate::app::App;
 use crate::input::{Asked, Json};
 use crate::problem::{Code, Problem};
 use crate::render;
-
-/// Names every engine understands; the engine of a session says more.
-const MODELS: [(&str, &str); 3] = [
-    ("opus", "for the hardest work"),
-    ("sonnet", "for most work"),
-    ("haiku", "fast, for small work"),
-];
 
 /// The engines and whether they could be started now
 #[utoipa::path(get, path = "/v1/engines", tag = "surroundings",
@@ -35,18 +28,40 @@ pub(crate) async fn list_engines(
     Ok(axum::Json(EngineList { engines }))
 }
 
-/// Models that can be asked for
-#[utoipa::path(get, path = "/v1/models", tag = "surroundings",
-    responses((status = 200, description = "The names every engine understands", body = ModelList)))]
-pub(crate) async fn list_models() -> axum::Json<ModelList> {
-    let models = MODELS.map(|(id, description)| Model {
-        id: id.to_owned(),
-        name: Some(id.to_owned()),
-        description: Some(description.to_owned()),
+/// Of which engine.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListModels {
+    /// A name from `/v1/engines`; the first of them if nothing is said.
+    engine: Option<String>,
+}
+
+/// The models of an engine: those it named when it was last started, else those known of it
+#[utoipa::path(get, path = "/v1/models", tag = "surroundings", params(ListModels),
+    responses((status = 200, description = "What `model` can be", body = ModelList)))]
+pub(crate) async fn list_models(
+    State(app): State<Arc<App>>,
+    Asked(asked): Asked<ListModels>,
+) -> Result<axum::Json<ModelList>, Problem> {
+    let asked = asked.engine.filter(|engine| !engine.is_empty());
+    let (hub, wanted) = (app.hub.clone(), asked.clone());
+    // Looking at the engines looks at files.
+    let looked = tokio::task::spawn_blocking(move || {
+        let mut engines = hub.engines().into_iter().map(|engine| engine.name);
+        let engine = match wanted {
+            Some(wanted) => engines.find(|engine| *engine == wanted),
+            None => engines.next(),
+        };
+        engine.map(|engine| (hub.models(&engine), engine))
     });
-    axum::Json(ModelList {
-        models: models.into(),
-    })
+    let found = looked.await;
+    let found = found.map_err(|error| Problem::internal("list the models", error))?;
+    let unknown = || Problem::not_found("engine", asked.unwrap_or_default());
+    let (models, engine) = found.ok_or_else(unknown)?;
+    Ok(axum::Json(ModelList {
+        engine,
+        models: models.into_iter().map(Model::from).collect(),
+    }))
 }
 
 /// The commands and models of a session's engine; empty unless it runs
@@ -66,22 +81,15 @@ pub(crate) async fn list_commands(
         }
         Err(error) => return Err(error.into()),
     };
-    let text = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(axum::Json(Commands {
         commands: (info.commands.into_iter())
             .map(|command| Command {
                 name: command.name,
-                description: text(command.description),
-                argument_hint: text(command.argument_hint),
+                description: said(command.description),
+                argument_hint: said(command.argument_hint),
             })
             .collect(),
-        models: (info.models.into_iter())
-            .map(|model| Model {
-                id: model.id,
-                name: text(model.name),
-                description: text(model.description),
-            })
-            .collect(),
+        models: info.models.into_iter().map(Model::from).collect(),
     }))
 }
 

@@ -41,7 +41,7 @@ test("a whole session with the keyboard alone", async () => {
   await page.keyboard.press("p");
   await page.keyboard.press("a");
   await page.locator(".versions").getByText("echo keys >> keys.txt").waitFor();
-  await page.getByText("All done.").waitFor();
+  await page.getByText("All done.", { exact: true }).waitFor();
   await page.keyboard.press("k");
   await until("a row has the focus", () => page.evaluate(() => document.activeElement?.classList.contains("row")));
   await page.keyboard.press("k");
@@ -102,7 +102,7 @@ test("a narrow screen shows everything without scrolling sideways", async () => 
   assert.ok(box.height >= 36, "big enough for a thumb");
   assert.ok(box.y + box.height <= 740, "on the screen");
   await allow.tap();
-  await page.getByText("All done.").waitFor();
+  await page.getByText("All done.", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Back to the sessions" }).first().tap();
   await page.locator(".rail").waitFor();
 });

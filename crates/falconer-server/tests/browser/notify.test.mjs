@@ -8,25 +8,34 @@ import { Stage, go, until } from "./stage.mjs";
 const stage = await Stage.open();
 const page = await stage.visit();
 
-/** Writes down what the page would have shown. */
+await page.context().grantPermissions(["notifications"]);
+
+/** Writes down what the browser is asked to show; it shows it all the same. */
 async function listen(tab) {
   await tab.evaluate(() => {
     globalThis.shown = [];
-    globalThis.Notification = class extends EventTarget {
-      static permission = "granted";
+    globalThis.Notification = class extends Notification {
       constructor(title, options) {
-        super();
+        super(title, options);
         globalThis.shown.push([title, options]);
         globalThis.lastShown = this;
       }
-      close() {}
     };
-    localStorage.setItem("falconer.notify", "yes");
   });
 }
 
 const shown = (tab) => tab.evaluate(() => globalThis.shown);
 await listen(page);
+
+test("nobody is told before he asks for it", async () => {
+  const session = await stage.create("run a command", { title: "Unheard" });
+  await until("the page knows", async () => /^\(1\)/.test(await page.title()));
+  assert.deepEqual(await shown(page), []);
+  await stage.api("POST", `/v1/sessions/${session}/close`, {});
+  await until("it is over", async () => !/^\(/.test(await page.title()));
+  await page.getByRole("button", { name: "Notify me" }).click();
+  await page.getByRole("button", { name: "Notifications on", pressed: true }).waitFor();
+});
 
 test("who looks elsewhere is told, with nothing to press but review", async () => {
   const session = await stage.create("run a command", { title: "Far away" });

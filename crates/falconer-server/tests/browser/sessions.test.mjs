@@ -1,11 +1,12 @@
 // Sessions: started, followed, talked to, found again.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
-import { Stage, go, until } from "./stage.mjs";
+import { CONVERSATION, Stage, go, until } from "./stage.mjs";
 
 const stage = await Stage.open();
 const page = await stage.visit();
@@ -28,9 +29,15 @@ test("the first visit explains itself, and a session is started", async () => {
   await page.getByText("Agents at work, and you decide").waitFor();
   await page.getByRole("link", { name: "Start the first session" }).click();
   await page.getByRole("button", { name: "Browse" }).click();
-  await page.locator(".folders").getByRole("button", { name: "project" }).click();
+  await page.locator(".folders").getByRole("button", { name: "shop" }).click();
   await until("the folder is chosen", async () => (await page.locator("#folder").inputValue()) === stage.project);
-  await page.locator("select[name=engine]").selectOption("script");
+  const engine = page.locator("select[name=engine]");
+  await engine.locator("option[value=script]").waitFor({ state: "attached" });
+  assert.deepEqual(await engine.locator("option").allTextContents(), ["Automatic", "script", "fake", "absent (not available)"]);
+  await page.getByText("absent: not found in").waitFor();
+  const width = await page.locator("form.new").evaluate((form) => form.scrollWidth - form.clientWidth);
+  assert.equal(width, 0, "however long the reason is, the form stays where it is");
+  await engine.selectOption("script");
   await page.getByLabel("First message").fill("hello there");
   await page.getByRole("button", { name: "Start session" }).click();
   await page.locator(".row[data-kind=message]").getByText("Said and done.").waitFor();
@@ -132,19 +139,192 @@ test("a link leads to an event, and the search finds it", async () => {
 });
 
 test("commands of the engine are completed", async () => {
+  stage.fake({ turn: { text: "Here I am." } });
+  const session = await stage.create("hello", { engine: "fake" });
+  await stage.done(session);
+  await go(page, `#s/${session}`);
+  const text = page.getByLabel("Message to the agent");
+  await text.fill("");
+  await text.pressSequentially("/co");
+  const option = page.getByRole("option", { name: /\/compact/ });
+  await option.waitFor();
+  assert.match(await option.textContent(), /Shorten/);
+  await text.press("Escape");
+  await option.waitFor({ state: "hidden" });
+  assert.equal(await text.inputValue(), "/co", "Esc closes the list and nothing else");
+  await text.pressSequentially("m");
+  await option.waitFor();
+  await text.press("Tab");
+  assert.equal(await text.inputValue(), "/compact ");
+  await text.fill("/nothing");
+  await option.waitFor({ state: "hidden" });
+  await text.fill("");
+});
+
+test("the work of a sub-agent is inside the call that started it", async () => {
+  const about = { session_id: CONVERSATION };
+  const said = (id, parent, content) => ({ emit: { type: "assistant", ...about, parent_tool_use_id: parent, uuid: crypto.randomUUID(), message: { id, type: "message", role: "assistant", model: "claude-scripted", content: [content], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } } });
+  const result = (id, parent, text, is_error = false) => ({ emit: { type: "user", ...about, parent_tool_use_id: parent, uuid: crypto.randomUUID(), message: { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text, is_error }] } } });
+  stage.fake(
+    said("m1", null, { type: "tool_use", id: "agent1", name: "Task", input: { description: "look for prices", prompt: "Find the prices", subagent_type: "general-purpose" } }),
+    said("m2", "agent1", { type: "tool_use", id: "inner1", name: "Grep", input: { pattern: "price" } }),
+    result("inner1", "agent1", "found"),
+    said("m3", "agent1", { type: "tool_use", id: "inner2", name: "Read", input: { file_path: "gone.txt" } }),
+    result("inner2", "agent1", "no such file", true),
+    result("agent1", null, "There are three prices."),
+    { turn: { text: "Three prices." } },
+  );
+  const session = await stage.create("go", { engine: "fake" });
+  await stage.done(session);
+  await go(page, `#s/${session}`);
+  const agent = page.locator(".row.subagent");
+  await agent.getByText("look for prices").waitFor();
+  await page.locator(".row.depth-1.failed").getByText("gone.txt").first().waitFor();
+  assert.equal(await page.locator('.row[data-key="inner1"]').count(), 0, "what went well is folded");
+  await agent.locator("button.fold").click();
+  await page.locator('.row.depth-1[data-key="inner1"]').waitFor();
+});
+
+test("a row becomes a command that works in a terminal, and a link that works in another tab", async () => {
+  const session = await stage.create("hello");
+  await stage.done(session);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await go(page, `#s/${session}`);
+  const row = page.locator(".row[data-kind=message]");
+  await row.hover();
+  await row.getByRole("button", { name: /as curl/ }).click();
+  await page.getByText("Command copied").waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  const answer = JSON.parse(execFileSync("sh", ["-c", command], { env: { ...process.env, FALCONER_TOKEN: stage.token }, stdio: ["ignore", "pipe", "ignore"] }));
+  const seq = Number(await row.getAttribute("data-seq"));
+  assert.deepEqual(answer.events[0], (await stage.events(session))[seq - 1]);
+  const prompt = page.locator(".row[data-kind=prompt]");
+  await prompt.hover();
+  await prompt.getByRole("button", { name: /as curl/ }).click();
+  await until("the other command is copied", async () => (await page.evaluate(() => navigator.clipboard.readText())) !== command);
+  const send = await page.evaluate(() => navigator.clipboard.readText());
+  execFileSync("sh", ["-c", send], { env: { ...process.env, FALCONER_TOKEN: stage.token }, stdio: "ignore" });
+  await stage.done(session, 2);
+  await row.first().hover();
+  await row.first().getByRole("button", { name: /link/ }).click();
+  await page.getByText(`Link to event ${seq} copied`).waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(link, `${stage.url}/#s/${session}/${seq}`);
+  const other = await page.context().newPage();
+  await other.goto(link);
+  await other.locator(`.row.marked[data-seq="${seq}"]`).waitFor();
+  await other.close();
+});
+
+test("the search walks through all that was said, newest first", async () => {
+  const session = await stage.create("hello");
+  await stage.done(session);
+  await stage.send(session, "many tools");
+  await stage.done(session, 2);
+  await go(page, `#s/${session}`);
+  await page.locator(".row[data-kind=turn]").nth(1).waitFor();
+  await page.locator(".timeline").focus();
+  await page.keyboard.press("/");
+  const field = page.getByLabel("Search in this session", { exact: true });
+  await field.fill("pattern");
+  const count = page.locator(".search .note");
+  await until("they are counted", async () => (await count.textContent()) === "3 of 3");
+  await page.locator(".row.action.marked").getByText("*.no").first().waitFor();
+  await field.press("Enter");
+  await until("it goes round", async () => (await count.textContent()) === "1 of 3");
+  await field.press("Shift+Enter");
+  await until("and back", async () => (await count.textContent()) === "3 of 3");
+  await field.fill("nothing like it");
+  await until("nothing is said", async () => (await count.textContent()) === "nothing");
+  await field.press("Escape");
+  assert.equal(await page.locator(".search").isVisible(), false);
+});
+
+test("a file is attached by dropping it, and taken off again", async () => {
   const session = await stage.create("hello");
   await stage.done(session);
   await go(page, `#s/${session}`);
-  const { commands } = await stage.api("GET", `/v1/sessions/${session}/commands`);
-  const text = page.getByLabel("Message to the agent");
-  await text.fill("");
-  await text.pressSequentially("/");
-  if (commands.length > 0) {
-    await page.locator(".completion li").first().waitFor();
-    await text.press("Tab");
-    assert.match(await text.inputValue(), /^\/\S+ $/);
-  }
-  await text.fill("");
+  const drop = (name) =>
+    page.locator(".composer").evaluate((form, given) => {
+      const data = new DataTransfer();
+      data.items.add(new File(["some words"], given, { type: "text/plain" }));
+      for (const type of ["dragover", "drop"]) form.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }, name);
+  await drop("wrong.txt");
+  await drop("notes.txt");
+  const attached = page.locator(".attached li");
+  await attached.getByText(/notes\.txt · 10 B/).waitFor();
+  await page.getByRole("button", { name: "Remove wrong.txt" }).click();
+  await until("one is left", async () => (await attached.count()) === 1);
+  await page.getByLabel("Message to the agent").fill("read these");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const file = page.locator(".prompt a.file").getByText("notes.txt · 10 B");
+  await file.waitFor();
+  const sent = await page.request.get(await file.evaluate((link) => link.href));
+  assert.equal(await sent.text(), "some words");
+});
+
+test("the meter says what was used, and by what", async () => {
+  const session = await stage.create("hello");
+  await stage.done(session);
+  await go(page, `#s/${session}`);
+  const meter = page.locator(".meter");
+  await meter.getByText(/(context|tokens) · \$/).waitFor();
+  await meter.click();
+  const table = page.locator("dialog .usage");
+  await table.getByText("Written", { exact: true }).waitFor();
+  const written = Number((await table.locator("tr", { hasText: /^Written\d/ }).locator("td").textContent()).replaceAll(/\D/g, ""));
+  const turn = (await stage.events(session)).find((event) => event.type === "turn.completed");
+  assert.equal(written, turn.data.tokens.output);
+  await page.keyboard.press("Escape");
+});
+
+test("the rail lists sessions by who needs somebody, with what was said", async () => {
+  await go(page, "#rules");
+  const made = {
+    finished: await stage.create("hello", { title: "Has finished" }),
+    question: await stage.create("ask me", { title: "Has a question" }),
+    permission: await stage.create("run a command", { title: "Wants to run" }),
+  };
+  await Promise.all([stage.done(made.finished), stage.pending(made.question), stage.pending(made.permission)]);
+  const of = (id) => page.locator(`.session[href="#s/${id}"]`);
+  for (const [need, id] of Object.entries(made)) await page.locator(`.session[data-need=${need}][href="#s/${id}"]`).waitFor();
+  const needs = await page.locator(".session").evaluateAll((all) => all.map((one) => one.dataset.need));
+  const order = ["permission", "question", "finished", "running", "idle", "closed"];
+  assert.deepEqual(needs, needs.toSorted((one, other) => order.indexOf(one) - order.indexOf(other)));
+  await of(made.finished).locator(".session-about").getByText("Said and done.").waitFor();
+  await of(made.permission).locator(".session-about").getByText("I run it.").waitFor();
+  await until("the title counts", async () => (await page.title()) === "(2) Falconer");
+  await of(made.finished).click();
+  await page.getByText("Said and done.").first().waitFor();
+  await until("it is read", async () => (await of(made.finished).getAttribute("data-need")) === "idle");
+  await page.getByLabel("Filter sessions").fill("wants to");
+  await until("one is left", async () => (await page.locator(".session").count()) === 1);
+  await page.getByLabel("Filter sessions").fill("");
+  for (const id of [made.question, made.permission]) await stage.api("POST", `/v1/sessions/${id}/close`, {});
+  await until("nothing is counted", async () => !(await page.title()).startsWith("("));
+});
+
+test("the look is chosen, and kept", async () => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.getByLabel("Theme").selectOption("dark");
+  assert.equal(await background(), "rgb(20, 23, 28)");
+  await page.reload();
+  await page.waitForSelector(".rail");
+  assert.equal(await background(), "rgb(20, 23, 28)");
+  await page.getByLabel("Theme").selectOption("");
+  assert.equal(await background(), "rgb(255, 255, 255)");
+});
+
+test("a model is switched while the session lives", async () => {
+  stage.fake({ turn: { text: "Here I am." } });
+  const session = await stage.create("hello", { engine: "fake" });
+  await stage.done(session);
+  await go(page, `#s/${session}`);
+  const model = page.getByLabel("Model", { exact: true });
+  await model.locator("option[value=default]").waitFor({ state: "attached" });
+  await model.selectOption("default");
+  await until("it is changed", async () => (await stage.api("GET", `/v1/sessions/${session}`)).model === "default");
 });
 
 test("a picture is attached by pasting, and shown", async () => {

@@ -13,6 +13,12 @@ const { chromium } = kit("playwright-core");
 export const axeSource = fs.readFileSync(kit.resolve("axe-core/axe.min.js"), "utf8");
 export const artefacts = process.env.FALCONER_PAGE_ARTEFACTS ?? os.tmpdir();
 
+/** A user who owns nothing. */
+const NOBODY = 65_534;
+
+/** What the scripts of the engine `fake` call their conversation. */
+export const CONVERSATION = "5e551017-0000-4000-8000-000000000001";
+
 /** No wait is longer. */
 export const LIMIT = 30_000;
 
@@ -23,13 +29,16 @@ function needed(variable) {
 }
 
 export class Stage {
-  static async open(scenario = "scenario.json") {
+  /** @param {{bypass?: boolean}} [wish] */
+  static async open({ bypass = false } = {}) {
     const stage = new Stage();
     stage.root = fs.mkdtempSync(path.join(os.tmpdir(), "falconer-page-"));
-    for (const folder of ["work", "work/project", "home"]) fs.mkdirSync(path.join(stage.root, folder));
-    for (const [from, to] of [[scenario, "scenario.json"], ["fake.json", "fake.json"]]) {
-      fs.copyFileSync(path.join(import.meta.dirname, from), path.join(stage.root, to));
-    }
+    for (const folder of ["work", "work/shop", "home"]) fs.mkdirSync(path.join(stage.root, folder));
+    for (const file of ["scenario.json", "fake.json"]) fs.copyFileSync(path.join(import.meta.dirname, file), path.join(stage.root, file));
+    stage.executable = needed("FALCONER_STAGE");
+    stage.variables = {};
+    stage.user = {};
+    if (bypass) stage.allowBypass();
     stage.port = await freePort();
     stage.contexts = [];
     await stage.start();
@@ -38,11 +47,24 @@ export class Stage {
     return stage;
   }
 
+  /** A server of root refuses bypass mode: this one is somebody else's. */
+  allowBypass() {
+    this.variables = { FALCONER_STAGE_BYPASS: "1" };
+    if (process.getuid() !== 0) return;
+    this.user = { uid: NOBODY, gid: NOBODY };
+    // Where it was built may be closed to others.
+    this.executable = path.join(this.root, "stage");
+    fs.copyFileSync(needed("FALCONER_STAGE"), this.executable, fs.constants.COPYFILE_FICLONE);
+    for (const entry of ["", ...fs.readdirSync(this.root, { recursive: true })]) fs.chownSync(path.join(this.root, entry), NOBODY, NOBODY);
+  }
+
   /** What the engine `fake` does after its first prompt; by default what `fake.json` says. */
   fake(...steps) {
     const script = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, "fake.json"), "utf8"));
     if (steps.length > 0) script.steps = [...script.steps.slice(0, 2), ...steps, "echo_until_eof"];
-    fs.writeFileSync(path.join(this.root, "fake.json"), JSON.stringify(script));
+    // Two live sessions cannot be the same conversation.
+    const text = JSON.stringify({ ...script, session_id: CONVERSATION }).replaceAll(CONVERSATION, crypto.randomUUID());
+    fs.writeFileSync(path.join(this.root, "fake.json"), text);
   }
 
   get url() {
@@ -50,14 +72,14 @@ export class Stage {
   }
 
   get project() {
-    return path.join(this.root, "work", "project");
+    return path.join(this.root, "work", "shop");
   }
 
   async start() {
-    const variables = { ...process.env, FALCONER_STAGE_ROOT: this.root, FALCONER_STAGE_PORT: String(this.port) };
+    const variables = { ...process.env, ...this.variables, FALCONER_STAGE_ROOT: this.root, FALCONER_STAGE_PORT: String(this.port) };
     // The port may be held for a moment by the server that was killed.
     for (let attempt = 0; ; attempt += 1) {
-      this.server = spawn(needed("FALCONER_STAGE"), ["--exact", "browser::stage::serve", "--nocapture"], { env: variables, stdio: ["ignore", "pipe", "pipe"] });
+      this.server = spawn(this.executable, ["--exact", "browser::stage::serve", "--nocapture"], { env: variables, stdio: ["ignore", "pipe", "pipe"], cwd: this.root, ...this.user });
       const said = await readyLine(this.server);
       if (said.ready) {
         [, this.token, ...this.links] = said.ready.split(" ");
@@ -66,6 +88,15 @@ export class Stage {
       if (attempt > 20) throw new Error(`the server did not start: ${said.text}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+  }
+
+  /** The server says nothing any more, but its connections stay. */
+  freeze() {
+    this.server.kill("SIGSTOP");
+  }
+
+  thaw() {
+    this.server.kill("SIGCONT");
   }
 
   /** As if the power had gone. */

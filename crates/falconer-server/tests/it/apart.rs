@@ -15,6 +15,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::watch;
 
 use crate::place::{Place, client};
+use crate::sse::Stream;
 
 /// Where a server apart finds its place.
 const ROOT: &str = "FALCONER_SERVER_APART_ROOT";
@@ -178,6 +179,15 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
+    /// A way to a server that stays where it is.
+    pub(crate) fn at(url: &str, token: &str) -> Self {
+        Self {
+            client: client(),
+            door: watch::Sender::new(url.to_owned()).subscribe(),
+            token: token.to_owned(),
+        }
+    }
+
     /// The same way, for somebody else.
     pub(crate) fn by(&self, token: &str) -> Self {
         Self {
@@ -226,7 +236,7 @@ impl Reach {
     }
 
     /// Follows a path after this event; `None` if nobody is there at the moment.
-    pub(crate) async fn follow(&self, path: &str, after: u64) -> Option<Wire> {
+    pub(crate) async fn follow(&self, path: &str, after: u64) -> Option<Stream> {
         let mut door = self.door.clone();
         let url = format!("{}{path}", *door.borrow_and_update());
         let mut request = self.client.get(url).bearer_auth(&self.token);
@@ -236,10 +246,7 @@ impl Reach {
         match request.send().await {
             Ok(response) => {
                 assert_eq!(response.status(), 200, "{path}");
-                Some(Wire {
-                    response,
-                    rest: Vec::new(),
-                })
+                Some(Stream::of(response))
             }
             Err(_) => {
                 pause(&mut door).await;
@@ -252,50 +259,4 @@ impl Reach {
 /// Nobody is there: soon there is another server, or it was only this connection.
 async fn pause(door: &mut watch::Receiver<String>) {
     let _ = tokio::time::timeout(Duration::from_millis(50), door.changed()).await;
-}
-
-/// A stream as it comes, whole frames only.
-pub(crate) struct Wire {
-    response: reqwest::Response,
-    rest: Vec<u8>,
-}
-
-/// One frame, its data byte for byte.
-#[derive(Debug)]
-pub(crate) struct Told {
-    pub(crate) event: String,
-    pub(crate) id: Option<u64>,
-    pub(crate) data: String,
-}
-
-impl Wire {
-    /// The next frame; `None` if the connection is over.
-    pub(crate) async fn next(&mut self) -> Option<Told> {
-        loop {
-            let end = self.rest.windows(2).position(|pair| pair == b"\n\n");
-            if let Some(end) = end {
-                let block: Vec<u8> = self.rest.drain(..end + 2).collect();
-                let told = told(&String::from_utf8(block).expect("UTF-8"));
-                if !told.event.is_empty() {
-                    return Some(told);
-                }
-                continue;
-            }
-            let chunk = self.response.chunk().await.ok()??;
-            self.rest.extend_from_slice(&chunk);
-        }
-    }
-}
-
-fn told(block: &str) -> Told {
-    let field = |name: &str| {
-        let mut lines = block.lines();
-        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-        value.map(str::to_owned)
-    };
-    Told {
-        event: field("event").unwrap_or_default(),
-        id: field("id").map(|id| id.parse().unwrap()),
-        data: field("data").unwrap_or_default(),
-    }
 }

@@ -68,6 +68,16 @@ fn reloads_and_a_killed_server_change_nothing_one_sees() {
 }
 
 #[test]
+fn the_connection_is_told_as_it_is() {
+    run("connection.test.mjs");
+}
+
+#[test]
+fn bypass_mode_cannot_be_overlooked() {
+    run("bypass.test.mjs");
+}
+
+#[test]
 fn who_does_not_look_is_told() {
     run("notify.test.mjs");
 }

@@ -12,6 +12,10 @@ mod attack;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod clients;
+#[cfg(test)]
+mod cutting;
+#[cfg(test)]
 mod death;
 #[cfg(test)]
 mod endings;
@@ -35,5 +39,3 @@ mod socket;
 mod sse;
 #[cfg(test)]
 mod streams;
-#[cfg(test)]
-mod typescript;

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::process::Command;
 
+use crate::clients::python;
+use crate::clients::typescript::{Flavour, client};
+use crate::cutting::Cutting;
 use crate::place::{LIMIT, Place};
-use crate::typescript::{Flavour, client};
 
 /// `cargo xtask openapi` sets it: the files are written instead of compared.
 const WRITE: &str = "FALCONER_WRITE_OPENAPI";
@@ -34,10 +38,14 @@ fn document() -> Value {
 }
 
 #[test]
-fn the_committed_description_and_client_are_those_of_the_code() {
+fn the_committed_description_and_clients_are_those_of_the_code() {
     check("openapi.json", &falconer_server::openapi());
     let text = client(&document(), Flavour::TypeScript);
     check("../../clients/typescript/falconer.ts", &text);
+    check(
+        "../../clients/python/falconer.py",
+        &python::client(&document()),
+    );
 }
 
 #[tokio::test]
@@ -51,6 +59,15 @@ async fn the_served_description_is_the_committed_one() {
         .unwrap();
     assert_eq!(served.text().await.unwrap(), falconer_server::openapi());
     server.stop().await;
+}
+
+/// What a program writes, which succeeds.
+async fn told(command: &mut Command) -> Value {
+    let run = command.stdin(Stdio::null()).kill_on_drop(true).output();
+    let output = tokio::time::timeout(LIMIT, run).await.unwrap().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// What a program of a user looks like.
@@ -111,18 +128,13 @@ async fn the_client_works_in_node() {
         let program = client(&document(), flavour) + PROGRAM;
         let file = place.root().join(name);
         std::fs::write(&file, program).unwrap();
-        let run = tokio::process::Command::new(&node)
+        let mut command = Command::new(&node);
+        command
             .args(flags)
             .arg(&file)
             .args([&server.url, &server.token])
-            .arg(place.work())
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output();
-        let output = tokio::time::timeout(LIMIT, run).await.unwrap().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{error}");
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+            .arg(place.work());
+        let told = told(&mut command).await;
         let kinds = told["kinds"].as_array().unwrap();
         assert!(
             kinds.contains(&json!("anna")),
@@ -145,5 +157,105 @@ async fn the_client_works_in_node() {
         assert_eq!(place.read("one.txt").as_deref(), Some("one\n"));
         std::fs::remove_file(place.work().join("one.txt")).unwrap();
     }
+    server.stop().await;
+}
+
+/// The same in Python, over a connection that is cut again and again.
+const PYTHON: &str = r#"
+import json, sys, uuid
+sys.path.insert(0, sys.argv[1])
+from falconer import Falconer, FalconerError
+
+url, token, cwd, cut = sys.argv[2:]
+falconer = Falconer(url, token)
+me = falconer.me()
+file = falconer.store_attachment("a note.txt", b"notes")
+session = falconer.create_session(cwd=cwd, engine="script")
+text = {"client_msg_id": str(uuid.uuid4()), "text": "write one", "attachments": [file["id"]]}
+sent = falconer.send_message(session["id"], **text)
+again = falconer.send_message(session["id"], **text)
+assert again["duplicate"] and again["message"]["id"] == sent["message"]["id"]
+
+log, hellos = [], []
+
+def answer():
+    asked = falconer.list_requests(session=session["id"])["requests"][0]
+    rule = {"text": "Bash", "scope": "session"}
+    verdict = {"type": "allow_always", "rule": rule}
+    return falconer.answer_request(asked["id"], digest=asked["digest"], verdict=verdict)
+
+def follow(client, done):
+    for frame in client.follow(session["id"], after=len(log)):
+        if frame.event == "hello":
+            hellos.append(frame.data["resume"])
+        if frame.event != "event":
+            continue
+        assert frame.id == len(log) + 1 == frame.data["seq"]
+        log.append(frame.data)
+        if frame.data["type"] == "permission.requested":
+            # Nothing comes until it is answered, and the connection is cut meanwhile.
+            while len(hellos) < 3:
+                hellos.append(next(f for f in client.follow(session["id"], len(log)) if f.event == "hello").data["resume"])
+                for _ in client.stream("/v1/sessions/" + session["id"] + "/stream", len(log)):
+                    pass
+            by = answer()["request"]["decision"]["by"]
+        if frame.data["type"] == done:
+            return by
+
+by = follow(Falconer(cut, token), "turn.completed")
+rules = falconer.list_rules()["rules"]
+why = falconer.explain_rule(tool="Bash", input={"command": "echo one"}, session=session["id"])
+falconer.remove_rule(rules[0]["id"])
+stored = falconer.export_session(session["id"], format="jsonl").splitlines()
+page = falconer.list_events(session["id"], after=0, limit=1000)
+refused = []
+for attempt in (lambda: falconer.get_session("none"), lambda: Falconer(url, "flc_wrong").me()):
+    try:
+        attempt()
+    except FalconerError as error:
+        refused.append([error.status, error.code, str(error) != ""])
+falconer.change_session(session["id"], title="renamed")
+listed = falconer.list_sessions(q=cwd, limit=5)["sessions"]
+content = falconer.get_attachment(file["id"])
+falconer.delete_session(session["id"])
+print(json.dumps({
+    "name": me["name"], "by": by, "is_stored": [json.loads(line) for line in stored][: len(log)] == log,
+    "is_page": page["events"][: len(log)] == log, "hellos": hellos[:3], "title": listed[0]["title"],
+    "rule": [rules[0]["text"], rules[0]["created_by"]], "effect": why["effect"],
+    "rules": falconer.list_rules()["rules"], "refused": refused, "content": content.decode(),
+}))
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_works_in_python_and_comes_back_when_it_is_cut() {
+    let place = Place::new();
+    let cutting = Cutting::bind(Duration::from_millis(300)).await;
+    let name = cutting.address().to_string();
+    let server = place
+        .serve_with(|config| config.host_names.push(name))
+        .await;
+    let cutting = cutting.between(server.address);
+    let python = std::env::var_os("FALCONER_PYTHON").unwrap_or_else(|| "python3".into());
+    let program = place.root().join("program.py");
+    std::fs::write(&program, PYTHON).unwrap();
+    let clients = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../clients/python");
+    let mut command = Command::new(python);
+    command
+        .args(["-I", "-B", "-X", "utf8"])
+        .arg(&program)
+        .arg(clients)
+        .args([&server.url, &server.token])
+        .arg(place.work())
+        .arg(cutting.url());
+    let told = told(&mut command).await;
+    let expected = json!({
+        "name": "anna", "by": "anna", "is_stored": true, "is_page": true,
+        "hellos": ["fresh", "resumed", "resumed"], "title": "renamed",
+        "rule": ["Bash", "anna"], "effect": "allow", "rules": [],
+        "refused": [[404, "not_found", true], [401, "unauthenticated", true]], "content": "notes",
+    });
+    assert_eq!(told, expected);
+    assert!(cutting.cuts() >= 2, "it was cut {} times", cutting.cuts());
+    assert_eq!(place.read("one.txt").as_deref(), Some("one\n"));
     server.stop().await;
 }

@@ -39,6 +39,18 @@ fn the_types_of_the_page_are_checked_strictly() {
     assert_success(&output.unwrap());
 }
 
+/// `FALCONER_README_PICTURE` makes the test of the pictures take it anew.
+#[test]
+fn the_picture_in_the_readme_is_there_and_small() {
+    let root = manifest().join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let place = "docs/images/page.png";
+    assert!(readme.contains(&format!("]({place})")), "{place}");
+    let picture = std::fs::read(root.join(place)).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"));
+    assert!(picture.len() < 200_000, "{} bytes", picture.len());
+}
+
 #[test]
 fn the_reducer_tells_recorded_sessions_as_the_snapshots_do() {
     let logs = tempfile::tempdir().unwrap();

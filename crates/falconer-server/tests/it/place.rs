@@ -329,27 +329,40 @@ struct Scripted {
 
 impl Engines for Scripted {
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
+        if session.engine == "missing" {
+            let error = LaunchError::new("engine_not_usable", "it is not installed");
+            return Err(error.hint("install it"));
+        }
         if session.engine == "late" {
             return Ok(late(&self.home));
         }
-        if session.engine != "script" {
-            let error = LaunchError::new("unknown_engine", "there is only `script`");
+        let scenario = match session.engine.strip_prefix("long-") {
+            Some(calls) => long(calls.parse().unwrap()),
+            None => scenario(),
+        };
+        if session.engine != "script" && !session.engine.starts_with("long-") {
+            let error = LaunchError::new(LaunchError::UNKNOWN, "there is only `script`");
             return Err(error.hint("ask for `script`"));
         }
-        let options = Options::new()
-            .env_clear()
-            .env_inherit("PATH")
-            .env("HOME", &self.home)
-            .env("TMPDIR", &self.home)
-            .engine(NativeEngine::scripted(scenario()));
-        let mut about = Run::default();
-        about.engine = "script".to_owned();
-        Ok(Launch::new(options, about))
+        Ok(scripted(&self.home, scenario))
     }
 
     fn names(&self) -> Vec<EngineName> {
         vec![EngineName::available("script", "it is a test")]
     }
+}
+
+/// The native engine on this model, with nothing of the machine around it.
+pub(crate) fn scripted(home: &Path, scenario: Scenario) -> Launch {
+    let options = Options::new()
+        .env_clear()
+        .env_inherit("PATH")
+        .env("HOME", home)
+        .env("TMPDIR", home)
+        .engine(NativeEngine::scripted(scenario));
+    let mut about = Run::default();
+    about.engine = "script".to_owned();
+    Launch::new(options, about)
 }
 
 /// An engine process that asks for a permission when its turn is over, as a sub-agent in the
@@ -381,6 +394,24 @@ fn late(home: &Path) -> Launch {
 
 fn bash(command: &str) -> falconer_scenario::MessageReply {
     tool_use("Bash", json!({ "command": command }))
+}
+
+/// One turn with so many calls of a tool, and one more that has to be asked about.
+fn long(calls: u32) -> Scenario {
+    let go_on = || bash("sleep 0.05");
+    Scenario::new()
+        .on(tool_result_contains(""))
+        .times(calls - 1)
+        .reply(go_on())
+        .on(tool_result_contains(""))
+        .times(1)
+        .reply(bash("echo one > one.txt"))
+        .on(tool_result_contains(""))
+        .always()
+        .reply(text("done"))
+        .on(any())
+        .always()
+        .reply(go_on())
 }
 
 /// Nothing is counted, so a model that is started again goes on as if it had not been.

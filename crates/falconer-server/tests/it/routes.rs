@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::place::{Place, good, problem};
+use crate::place::{LIMIT, Place, good, problem};
 
 #[tokio::test]
 async fn a_session_is_made_listed_changed_closed_resumed_and_deleted() {
@@ -323,16 +323,16 @@ async fn events_come_by_page_and_as_a_file() {
 async fn what_cannot_start_says_why_and_leaves_nothing() {
     let place = Place::new();
     let server = place.serve().await;
-    let asked = json!({"engine": "unknown", "cwd": place.work(),
-        "message": {"client_msg_id": "1", "text": "hello"}});
-    let failed = server
-        .ask(Method::POST, "/v1/sessions")
-        .json(&asked)
-        .send()
-        .await
-        .unwrap();
-    let failed = problem(failed, 502, "engine_failed").await;
-    assert_eq!(failed["hint"], "ask for `script`");
+    for (engine, status, code, hint) in [
+        ("unknown", 422, "invalid_value", "ask for `script`"),
+        ("missing", 502, "engine_failed", "install it"),
+    ] {
+        let asked = json!({"engine": engine, "cwd": place.work(),
+            "message": {"client_msg_id": "1", "text": "hello"}});
+        let failed = server.ask(Method::POST, "/v1/sessions").json(&asked);
+        let failed = problem(failed.send().await.unwrap(), status, code).await;
+        assert_eq!(failed["hint"], hint);
+    }
     assert_eq!(
         server.get("/v1/sessions?archived=any").await["sessions"],
         json!([])
@@ -363,7 +363,7 @@ async fn the_server_says_how_it_is_and_what_it_has() {
         let answer = good(server.bare(Method::GET, path).send().await.unwrap()).await;
         assert_eq!(answer["status"], "ok");
     }
-    server.session().await;
+    let session = server.session().await;
     let metrics = server
         .ask(Method::GET, "/metrics")
         .send()
@@ -381,12 +381,23 @@ async fn the_server_says_how_it_is_and_what_it_has() {
     }
     let engines = server.get("/v1/engines").await;
     assert_eq!(engines["engines"][0]["name"], "script");
+    assert_eq!(server.get("/v1/models").await["models"], json!([]));
+    // An engine that runs has said what it has.
+    server.send(&session, "hello").await;
+    server.turns(&session, 1).await;
+    let path = format!("{session}/commands");
+    let told = server.get(&path).await["models"].clone();
     assert!(
-        !server.get("/v1/models").await["models"]
-            .as_array()
-            .unwrap()
-            .is_empty()
+        told.as_array().is_some_and(|models| models.len() > 1),
+        "{told}"
     );
+    let known = json!({"engine": "script", "models": told});
+    for path in ["/v1/models", "/v1/models?engine=script"] {
+        let heard = async { while server.get(path).await != known {} };
+        tokio::time::timeout(LIMIT, heard).await.unwrap();
+    }
+    let none = server.ask(Method::GET, "/v1/models?engine=none").send();
+    problem(none.await.unwrap(), 404, "not_found").await;
     let me = server.get("/v1/me").await;
     assert_eq!(me["name"], "anna");
     assert_eq!(me["roots"][0], place.work().to_str().unwrap());

@@ -4,7 +4,7 @@
 mod chance;
 mod driver;
 mod script;
-mod view;
+pub(crate) mod view;
 
 use std::collections::HashMap;
 use std::sync::Arc;

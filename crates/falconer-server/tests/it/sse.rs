@@ -22,7 +22,8 @@ impl Frame {
 /// A stream that is open.
 pub(crate) struct Stream {
     response: Response,
-    rest: String,
+    /// What has come of the next frame; a piece may end within a character.
+    rest: Vec<u8>,
 }
 
 impl Stream {
@@ -35,24 +36,28 @@ impl Stream {
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self::of(response)
+    }
+
+    pub(crate) fn of(response: Response) -> Self {
         Self {
             response,
-            rest: String::new(),
+            rest: Vec::new(),
         }
     }
 
-    /// The next frame; `None` if the server ended the stream.
+    /// The next frame; `None` if the stream is over.
     pub(crate) async fn next(&mut self) -> Option<Frame> {
         loop {
-            if let Some(end) = self.rest.find("\n\n") {
-                let block: String = self.rest.drain(..end + 2).collect();
-                match parse(&block) {
+            if let Some(end) = self.rest.windows(2).position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.rest.drain(..end + 2).collect();
+                match parse(&String::from_utf8(block).expect("UTF-8")) {
                     Some(frame) => return Some(frame),
                     None => continue,
                 }
             }
             let chunk = self.response.chunk().await.ok()??;
-            self.rest.push_str(std::str::from_utf8(&chunk).unwrap());
+            self.rest.extend_from_slice(&chunk);
         }
     }
 

@@ -6,6 +6,7 @@ import test from "node:test";
 import { frameReader } from "../../page/net/sse.js";
 import { diffLines, diffOfCall } from "../../page/state/diff.js";
 import { inbox } from "../../page/state/inbox.js";
+import { lastMessage, lastSentence } from "../../page/state/last_words.js";
 import { groupsOfSame } from "../../page/state/requests.js";
 import { codeIn, parseRoute, sessionHash } from "../../page/state/route.js";
 import { duration, visible } from "../../page/state/text.js";
@@ -121,4 +122,19 @@ test("the connection is told as it is", () => {
   ]) {
     assert.equal(wordsFor(connection, now), words);
   }
+});
+
+test("of what an agent said the last sentence is left", () => {
+  for (const [text, sentence] of [
+    ["I run it.", "I run it."],
+    ["First this. Then **that**!", "Then that!"],
+    ["# Done\n\n1. one\n2. `two` is fine", "two is fine"],
+    ["See:\n```sh\nrm -rf /\n```", "See:"],
+    ["", ""],
+    ["x".repeat(200), `${"x".repeat(159)}…`],
+  ]) {
+    assert.equal(lastSentence(text), sentence);
+  }
+  const said = (text, more = {}) => ({ type: "item.completed", data: { content: { type: "message", text } }, ...more });
+  assert.equal(lastMessage([said("Mine."), said("Of a sub-agent.", { parent: "call" }), { type: "item.completed", data: { content: { type: "action" } } }]), "Mine.");
 });

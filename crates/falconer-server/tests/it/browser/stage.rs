@@ -10,7 +10,7 @@ use falconer_event::Run;
 use falconer_hub::{EngineName, Engines, Hub, HubConfig, Launch, LaunchError};
 use falconer_native::NativeEngine;
 use falconer_scenario::Scenario;
-use falconer_server::{Server, ServerConfig};
+use falconer_server::{Bypass, Server, ServerConfig};
 use falconer_store::{SessionRecord, SqliteStore};
 use falconer_testkit::{FakeEngine, fake_engine_path};
 
@@ -18,6 +18,8 @@ use falconer_testkit::{FakeEngine, fake_engine_path};
 const ROOT: &str = "FALCONER_STAGE_ROOT";
 /// The port, so that a server that is started again is where the first one was.
 const PORT: &str = "FALCONER_STAGE_PORT";
+/// Set if sessions may run without asking; the server then must not be root.
+const BYPASS: &str = "FALCONER_STAGE_BYPASS";
 
 /// Without the variable there is nobody to serve: it is a role, and the tests in Node play it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -32,11 +34,16 @@ async fn stand(root: &Path) {
     let engines = Scripted {
         root: root.to_owned(),
     };
-    let hub = Hub::open(Arc::new(store), HubConfig::new(engines, root.join("locks")));
+    let mut hub = HubConfig::new(engines, root.join("locks"));
     let port: u16 = std::env::var(PORT).unwrap().parse().unwrap();
     let mut config = ServerConfig::new(([127, 0, 0, 1], port).into());
     config.roots = vec![root.join("work")];
-    let server = Server::bind(hub.await.unwrap(), config).await.unwrap();
+    if std::env::var_os(BYPASS).is_some() {
+        config.bypass = Bypass::Accepted;
+        hub = hub.bypass(falconer_hub::Bypass::Accepted);
+    }
+    let hub = Hub::open(Arc::new(store), hub).await.unwrap();
+    let server = Server::bind(hub, config).await.unwrap();
     let links = [(); 8].map(|()| server.login_link().unwrap());
     let all = falconer_server::Scope::ALL;
     let token = server.make_token("test", all).await.unwrap();
@@ -85,6 +92,7 @@ impl Engines for Scripted {
         vec![
             EngineName::available("script", about),
             EngineName::available("fake", about),
+            EngineName::missing("absent", "not found in /any/place ".repeat(60)),
         ]
     }
 }

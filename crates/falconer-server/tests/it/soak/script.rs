@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use falconer::Options;
-use falconer_event::Run;
 use falconer_hub::{EngineName, Engines, Launch, LaunchError};
-use falconer_native::{NativeEngine, Scenario};
+use falconer_native::Scenario;
 use falconer_scenario::{any, last_user_contains, text, tool_result_contains, tool_use};
 use falconer_store::SessionRecord;
 use serde_json::json;
+
+use crate::place::scripted;
 
 /// The most messages a session gets.
 const MOST: usize = 12;
@@ -112,15 +112,7 @@ pub(crate) fn engines(home: PathBuf) -> Scripted {
 
 impl Engines for Scripted {
     fn launch(&self, _: &SessionRecord) -> Result<Launch, LaunchError> {
-        let options = Options::new()
-            .env_clear()
-            .env_inherit("PATH")
-            .env("HOME", &self.home)
-            .env("TMPDIR", &self.home)
-            .engine(NativeEngine::scripted(scenario()));
-        let mut about = Run::default();
-        about.engine = "script".to_owned();
-        Ok(Launch::new(options, about))
+        Ok(scripted(&self.home, scenario()))
     }
 
     fn names(&self) -> Vec<EngineName> {

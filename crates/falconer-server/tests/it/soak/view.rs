@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::apart::{PATIENCE, Reach, Told};
+use crate::apart::{PATIENCE, Reach};
 use crate::soak::chance::Chance;
+use crate::sse::Frame;
 
 /// What one client has seen.
 #[derive(Default)]
@@ -14,7 +15,7 @@ pub(crate) struct View {
 
 impl View {
     /// Takes a frame; the event in it, if there is one.
-    pub(crate) fn take(&mut self, told: Told) -> Option<Value> {
+    pub(crate) fn take(&mut self, told: Frame) -> Option<Value> {
         match told.event.as_str() {
             "event" => {
                 assert_eq!(told.id, Some(self.last + 1), "no gap, nothing twice");

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::{Body, Operation, Reads, operations};
+
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavour {
@@ -28,10 +30,8 @@ pub(crate) fn client(document: &Value, flavour: Flavour) -> String {
         }
     }
     writer.preamble();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, operation) in item.as_object().unwrap() {
-            writer.operation(path, method, operation);
-        }
+    for operation in operations(document) {
+        writer.operation(&operation);
     }
     writer.line("}");
     writer.out
@@ -72,94 +72,59 @@ impl Writer {
         self.line(&text.join("\n"));
     }
 
-    fn operation(&mut self, path: &str, method: &str, operation: &Value) {
-        let name = camel(operation["operationId"].as_str().unwrap());
-        // Streams and sockets are no calls.
-        let answer = &operation["responses"];
-        let is_stream = answer["200"]["content"]["text/event-stream"].is_object();
-        let is_socket = answer["101"].is_object();
-        if is_stream || is_socket {
-            return;
-        }
-        let parameters = operation["parameters"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        let of = |place: &str| -> Vec<Value> {
-            let found = parameters
-                .iter()
-                .filter(|parameter| parameter["in"] == place);
-            found.cloned().collect()
-        };
+    fn operation(&mut self, operation: &Operation) {
         let mut arguments: Vec<String> = Vec::new();
-        for parameter in of("path") {
-            let name = parameter["name"].as_str().unwrap();
+        for name in &operation.places {
             arguments.push(format!("{name}{}", self.typed(": string")));
         }
-        let content = &operation["requestBody"]["content"];
-        let body = &content["application/json"]["schema"];
-        let is_raw = content["application/octet-stream"].is_object();
-        if body.is_object() {
-            let kind = format!(": {}", type_of(body));
-            arguments.push(format!("body{}", self.typed(&kind)));
-        } else if is_raw {
-            arguments.push(format!("name{}", self.typed(": string")));
-            arguments.push(format!("body{}", self.typed(": BodyInit")));
-        }
-        let query = of("query");
-        if !query.is_empty() {
-            let fields: Vec<String> = (query.iter())
-                .map(|field| {
-                    let name = field["name"].as_str().unwrap();
-                    format!("{name}?: {}", type_of(&field["schema"]))
-                })
-                .collect();
-            let kind = format!(": {{ {} }}", fields.join(", "));
-            arguments.push(format!("query{} = {{}}", self.typed(&kind)));
-        }
-        let (result, reads) = result_of(answer);
-        if let Some(text) = operation["summary"].as_str() {
-            let _ = writeln!(self.out, "\n  /** {text}. */");
-        }
-        let result = format!(": Promise<{result}>");
-        let place = path
+        let body = match &operation.body {
+            Body::Json(schema) => {
+                let kind = format!(": {}", type_of(schema));
+                arguments.push(format!("body{}", self.typed(&kind)));
+                "body"
+            }
+            Body::File => {
+                arguments.push(format!("name{}", self.typed(": string")));
+                arguments.push(format!("body{}", self.typed(": BodyInit")));
+                "{ name, bytes: body }"
+            }
+            Body::Nothing => "undefined",
+        };
+        let query = match operation.query.as_slice() {
+            [] => "{}",
+            fields => {
+                let field =
+                    |(name, schema): &(String, Value)| format!("{name}?: {}", type_of(schema));
+                let fields: Vec<String> = fields.iter().map(field).collect();
+                let kind = format!(": {{ {} }}", fields.join(", "));
+                arguments.push(format!("query{} = {{}}", self.typed(&kind)));
+                "query"
+            }
+        };
+        let result = format!(": Promise<{}>", result_of(&operation.reads));
+        let place = (operation.path)
             .replace('{', "${encodeURIComponent(")
             .replace('}', ")}");
-        let body = match (body.is_object(), is_raw) {
-            (true, _) => "body",
-            (_, true) => "{ name, bytes: body }",
-            _ => "undefined",
-        };
-        let query = if query.is_empty() { "{}" } else { "query" };
         let _ = writeln!(
             self.out,
-            "  async {name}({}){} {{\n    return this.call(\"{}\", `{place}`, {query}, {body}, \"{reads}\");\n  }}",
+            "\n  /** {}. */\n  async {}({}){} {{\n    return this.call(\"{}\", `{place}`, {query}, {body}, \"{}\");\n  }}",
+            operation.about,
+            camel(&operation.name),
             arguments.join(", "),
             self.typed(&result),
-            method.to_uppercase(),
+            operation.method,
+            operation.reads.word(),
         );
     }
 }
 
-/// What a call gives, and how it is read.
-fn result_of(answers: &Value) -> (String, &'static str) {
-    let good = answers
-        .as_object()
-        .unwrap()
-        .iter()
-        .find(|(status, _)| status.starts_with('2'));
-    let Some((_, good)) = good else {
-        return ("void".to_owned(), "nothing");
-    };
-    let Some(content) = good["content"].as_object() else {
-        return ("void".to_owned(), "nothing");
-    };
-    match content.get("application/json") {
-        Some(json) => (type_of(&json["schema"]), "json"),
-        None if content.contains_key("application/octet-stream") => {
-            ("ArrayBuffer".to_owned(), "bytes")
-        }
-        None => ("string".to_owned(), "text"),
+/// What a call gives.
+fn result_of(reads: &Reads) -> String {
+    match reads {
+        Reads::Nothing => "void".to_owned(),
+        Reads::Json(schema) => type_of(schema),
+        Reads::Text => "string".to_owned(),
+        Reads::Bytes => "ArrayBuffer".to_owned(),
     }
 }
 
