@@ -1,6 +1,6 @@
-//! Writes the server's OpenAPI file and the TypeScript client made from it.
+//! Writes the server's OpenAPI file and the clients made from it, in TypeScript and Python.
 //!
-//! Both are made by a test of the server, which otherwise compares them: there is one generator.
+//! They are made by a test of the server, which otherwise compares them: there is one generator.
 
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
         .args(["test", "--package", "falconer-server", "--test", "it", "--"])
         .args([
             "--exact",
-            "openapi::the_committed_description_and_client_are_those_of_the_code",
+            "openapi::the_committed_description_and_clients_are_those_of_the_code",
         ]);
     let status = process::stream(&mut command, LIMIT, report::line)?;
     match status.success() {

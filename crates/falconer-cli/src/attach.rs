@@ -16,7 +16,7 @@ use crate::chat::{Input, TerminalMode, Typed, coloured};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault};
 use crate::remote::{Frame, Frames, Remote, Server};
-use crate::render::{Detail, Prompts, Screen};
+use crate::render::{Detail, Prompts, Screen, clean};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -127,7 +127,10 @@ impl Attached<'_> {
         for _ in 1..TRIES {
             tokio::time::sleep(Duration::from_secs(1)).await;
             match self.remote.stream(session, self.seen).await {
-                Ok(frames) => return Ok(frames),
+                Ok(frames) => {
+                    self.screen.line("  connected again".dimmed())?;
+                    return Ok(frames);
+                }
                 Err(fault) if fault.exit == Exit::Setup => {}
                 Err(fault) => return Err(fault),
             }
@@ -174,8 +177,8 @@ impl Attached<'_> {
             Body::QuestionRequested(asked) => {
                 self.add(Open::question(asked), data["data"].clone(), event.seq)?;
             }
-            Body::PermissionResolved(resolved) => self.remove(&resolved.id)?,
-            Body::QuestionResolved(resolved) => self.remove(&resolved.id)?,
+            Body::PermissionResolved(resolved) => self.remove(&resolved.id, &resolved.by)?,
+            Body::QuestionResolved(resolved) => self.remove(&resolved.id, &resolved.by)?,
             _ => {}
         }
         Ok(())
@@ -194,13 +197,19 @@ impl Attached<'_> {
         }
     }
 
-    fn remove(&mut self, id: &str) -> Result<(), Fault> {
+    /// A request is settled by somebody else: an own answer is not waited for here.
+    fn remove(&mut self, id: &str, by: &str) -> Result<(), Fault> {
         let was_first = self.open.front().is_some_and(|(open, _)| open.id == id);
         self.open.retain(|(open, _)| open.id != id);
-        match was_first {
-            true => self.ask_if_current(),
-            false => Ok(()),
+        if !was_first {
+            return Ok(());
         }
+        if self.is_person && self.seen >= self.head {
+            let by = clean(by);
+            self.screen
+                .line(format!("  (settled by {by}; nothing to answer)").dimmed())?;
+        }
+        self.ask_if_current()
     }
 
     fn ask_if_current(&mut self) -> Result<(), Fault> {
@@ -248,6 +257,7 @@ impl Attached<'_> {
     }
 
     async fn answer(&mut self, line: &str) -> Result<(), Fault> {
+        self.screen.answered();
         let Some((open, _)) = self.open.front_mut() else {
             return Ok(());
         };

@@ -13,7 +13,8 @@ use crate::demo::Demo;
 use crate::doctor::Doctor;
 use crate::explain::Explain;
 use crate::init::Init;
-use crate::replay::{Record, Replay};
+use crate::record::Record;
+use crate::replay::Replay;
 use crate::run::Run;
 use crate::serve::Serve;
 use crate::sessions::Sessions;
@@ -104,18 +105,32 @@ mod tests {
         super::Falconer::command().debug_assert();
     }
 
+    /// A command and all below it, with their names.
+    fn all(command: &clap::Command, name: &str, found: &mut Vec<(String, clap::Command)>) {
+        found.push((name.to_owned(), command.clone()));
+        for below in command
+            .get_subcommands()
+            .filter(|it| it.get_name() != "help")
+        {
+            all(below, &format!("{name} {}", below.get_name()), found);
+        }
+    }
+
     #[test]
-    fn every_command_has_examples() {
-        for command in super::Falconer::command().get_subcommands() {
-            let help = command
-                .get_after_help()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let name = command.get_name();
+    fn every_command_says_what_it_does_with_examples() {
+        let mut found = Vec::new();
+        let mut falconer = super::Falconer::command();
+        falconer.build();
+        all(&falconer, "falconer", &mut found);
+        assert!(found.len() > 25, "only {} commands", found.len());
+        for (name, mut command) in found {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Examples:"), "{name}: {help}");
             assert!(
-                command.is_hide_set() || help.contains("Examples:"),
-                "{name}: {help}"
+                help.lines().all(|line| line.chars().count() <= 100),
+                "{name} is too wide: {help}"
             );
+            insta::assert_snapshot!(name.replace(' ', "_"), help);
         }
     }
 }

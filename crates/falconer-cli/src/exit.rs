@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use falconer::{Error, FailureClass};
-use falconer_event::{Outcome, RunCompleted};
+use falconer_event::{Failure, FailureKind, Outcome, RunCompleted};
 use falconer_native::choose::ChooseError;
-use falconer_session::LockError;
+use falconer_session::{LimitKind, LockError, RunFailure};
 use owo_colors::OwoColorize;
 
 /// Exit codes, as `falconer --help` tells them.
@@ -49,29 +49,47 @@ impl Exit {
     pub(crate) fn of_run(completed: &RunCompleted) -> Self {
         match (completed.outcome, &completed.failure) {
             (Outcome::Ok, _) => Self::Success,
-            (_, Some(failure)) => Self::of_class(&failure.class, &failure.text),
+            (_, Some(failure)) => Self::of_failure(failure),
             (Outcome::Cancelled, None) => Self::Interrupted,
             (_, None) => Self::Agent,
         }
     }
 
-    /// The class is a word of the engine or of Falconer; for some only the text says more.
-    fn of_class(class: &str, text: &str) -> Self {
-        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        match class {
-            limit if limit.starts_with("limit:") => Self::Limit,
-            "error_max_turns" | "error_max_budget_usd" | "max_turns" => Self::Limit,
-            "session_not_found" | "session_mismatch" | "session_busy" => Self::Session,
-            "lock_failed" | "engine_not_started" => Self::Setup,
-            startup if startup.starts_with("startup:") => Self::Setup,
-            "aborted" | "aborted_streaming" | "aborted_tools" | "interrupted" => Self::Interrupted,
-            "api_error" | "error" | "error_during_execution"
-                if says(&["not logged in", "Not logged in", "authentication", "401"]) =>
-            {
+    /// By what the session, a limit or the engine calls it; the words are for people.
+    fn of_failure(failure: &Failure) -> Self {
+        if LimitKind::of(failure).is_some() {
+            return Self::Limit;
+        }
+        match (RunFailure::of(failure), failure.kind) {
+            (Some(kind), _) => Self::of_run_failure(kind),
+            (None, Some(kind)) => Self::of_kind(kind),
+            (None, None) => Self::Agent,
+        }
+    }
+
+    fn of_run_failure(kind: RunFailure) -> Self {
+        match kind {
+            RunFailure::SessionNotFound | RunFailure::SessionMismatch | RunFailure::SessionBusy => {
+                Self::Session
+            }
+            RunFailure::LockFailed | RunFailure::EngineNotStarted => Self::Setup,
+            // An engine that died, and whatever else a session of tomorrow calls a failure.
+            _ => Self::Agent,
+        }
+    }
+
+    fn of_kind(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Authentication | FailureKind::Billing | FailureKind::Startup => {
                 Self::Setup
             }
-            "api_error" | "overloaded" | "rate_limit" => Self::Service,
-            _ if says(&["overloaded", "529", "429", "API Error: 5"]) => Self::Service,
+            FailureKind::ModelNotFound => Self::Usage,
+            FailureKind::RateLimit | FailureKind::Overloaded | FailureKind::Service => {
+                Self::Service
+            }
+            FailureKind::MaxTurns | FailureKind::Budget => Self::Limit,
+            FailureKind::Interrupted => Self::Interrupted,
+            // The agent did not manage: too long, refused, not what the schema wants.
             _ => Self::Agent,
         }
     }
@@ -79,7 +97,14 @@ impl Exit {
     fn of_error(error: &Error) -> Self {
         match error {
             Error::Failed(failure) => match failure.class {
-                FailureClass::Authentication | FailureClass::Startup(_) => Self::Setup,
+                FailureClass::Authentication | FailureClass::Billing | FailureClass::Startup(_) => {
+                    Self::Setup
+                }
+                FailureClass::ModelNotFound => Self::Usage,
+                FailureClass::MaxTurns | FailureClass::Budget => Self::Limit,
+                FailureClass::Aborted => Self::Interrupted,
+                FailureClass::SessionNotFound => Self::Session,
+                ref other if other.is_retryable() => Self::Service,
                 _ => Self::Agent,
             },
             Error::InvalidOptions { .. } => Self::Usage,
@@ -161,7 +186,23 @@ impl From<ChooseError> for Fault {
             ChooseError::Cli(error) => Exit::of_error(error),
             _ => Exit::Setup,
         };
-        Self::new(exit, &error, error.advice())
+        // Where all was looked is a long list; `doctor` has it, line by line.
+        let text = match &error {
+            ChooseError::NothingUsable { cli, looked } => {
+                let claude = match cli {
+                    Ok(path) => format!("claude ({}) has no login", path.display()),
+                    Err(_) => "claude was not found".to_owned(),
+                };
+                let places = looked.looked_at().len();
+                format!("no engine can run here: {claude}, and none of {places} places has a key")
+            }
+            other => other.to_string(),
+        };
+        let more = match &error {
+            ChooseError::NothingUsable { .. } => "; `falconer doctor` says where it looked",
+            _ => "",
+        };
+        Self::new(exit, text, format!("{}{more}", error.advice()))
     }
 }
 
@@ -208,25 +249,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_of_failure_have_codes() {
-        let table = [
-            ("limit:usd", "", Exit::Limit),
-            ("error_max_turns", "", Exit::Limit),
-            ("session_busy", "", Exit::Session),
-            ("engine_not_started", "", Exit::Setup),
-            ("startup:bad_settings", "", Exit::Setup),
-            (
-                "api_error",
-                "not logged in: there is no API key",
-                Exit::Setup,
-            ),
-            ("api_error", "API Error: 529 overloaded", Exit::Service),
-            ("error_during_execution", "something", Exit::Agent),
-            ("aborted_streaming", "", Exit::Interrupted),
-            ("a word of tomorrow", "", Exit::Agent),
+    fn failures_have_codes_by_what_they_are_and_never_by_their_words() {
+        use FailureKind as Kind;
+        let classes = [
+            ("limit:usd", Exit::Limit),
+            ("limit:silence", Exit::Limit),
+            ("session_busy", Exit::Session),
+            ("session_not_found", Exit::Session),
+            ("engine_not_started", Exit::Setup),
+            ("lock_failed", Exit::Setup),
+            ("engine_ended", Exit::Agent),
+            ("error_during_execution", Exit::Agent),
+            ("a word of tomorrow", Exit::Agent),
         ];
-        for (class, text, exit) in table {
-            assert_eq!(Exit::of_class(class, text), exit, "{class} {text}");
+        for (class, exit) in classes {
+            let failure = Failure::new(class, "not logged in: 401, 529 overloaded");
+            assert_eq!(Exit::of_failure(&failure), exit, "{class}");
+        }
+        let kinds = [
+            (Kind::Authentication, Exit::Setup),
+            (Kind::Billing, Exit::Setup),
+            (Kind::Startup, Exit::Setup),
+            (Kind::ModelNotFound, Exit::Usage),
+            (Kind::RateLimit, Exit::Service),
+            (Kind::Overloaded, Exit::Service),
+            (Kind::Service, Exit::Service),
+            (Kind::MaxTurns, Exit::Limit),
+            (Kind::Budget, Exit::Limit),
+            (Kind::Interrupted, Exit::Interrupted),
+            (Kind::Refusal, Exit::Agent),
+            (Kind::StructuredOutput, Exit::Agent),
+        ];
+        for (kind, exit) in kinds {
+            let failure = Failure::new("api_error", "words").of_kind(kind);
+            assert_eq!(Exit::of_failure(&failure), exit, "{kind:?}");
         }
     }
 }

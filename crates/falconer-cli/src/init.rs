@@ -43,8 +43,12 @@ pub(crate) fn init(arguments: &Init) -> Done {
     let cwd = start::directory(None)?;
     let looked = Credentials::look(&environment, Some(&cwd));
     anstream::println!("{}", "Accounts".bold());
-    for line in looked.looked_at() {
-        anstream::println!("  {line}");
+    for credential in looked.found() {
+        anstream::println!("  {} (billed: {})", credential.source, credential.billing);
+    }
+    if looked.found().is_empty() {
+        let places = looked.looked_at().len();
+        anstream::println!("  none found in {places} places; `falconer doctor` lists them");
     }
     anstream::println!("\n{}", "Engine".bold());
     let chosen = choose(&EngineRequest::default(), &environment);

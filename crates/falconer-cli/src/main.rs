@@ -13,8 +13,10 @@ mod drive;
 mod exit;
 mod explain;
 mod init;
+mod keep;
 mod piped;
 mod places;
+mod record;
 mod remote;
 mod render;
 mod replay;
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(demo)) => block_on(demo::demo(demo)),
         Some(Command::Run(run)) => block_on(run::run(*run)),
         Some(Command::Chat(chat)) => block_on(chat::chat(*chat)),
-        Some(Command::Sessions(sessions)) => sessions::sessions(sessions),
+        Some(Command::Sessions(sessions)) => block_on(sessions::sessions(sessions)),
         Some(Command::Serve(serve)) => block_on(serve::serve(*serve)),
         Some(Command::Attach(attach)) => block_on(attach::attach(attach)),
         Some(Command::Approve(approve)) => block_on(approve::approve(approve)),
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => block_on(doctor::doctor(doctor)),
         Some(Command::Config(config)) => config::config_command(config),
         Some(Command::Explain(explain)) => block_on(explain::explain(*explain)),
-        Some(Command::Record(record)) => block_on(replay::record(*record)),
+        Some(Command::Record(record)) => block_on(record::record(*record)),
         Some(Command::Replay(replay)) => block_on(replay::replay(replay)),
         Some(Command::Completions(completions)) => completions::completions(&completions),
         Some(Command::Man(man)) => completions::man(man),

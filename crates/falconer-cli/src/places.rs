@@ -46,6 +46,11 @@ pub(crate) fn locks_directory() -> Result<PathBuf, Fault> {
     Ok(state_directory()?.join("locks"))
 }
 
+/// The store of the server, unless it is told otherwise.
+pub(crate) fn store_file() -> Result<PathBuf, Fault> {
+    Ok(state_directory()?.join("falconer.db"))
+}
+
 fn home() -> Result<PathBuf, Fault> {
     variable("HOME").ok_or_else(no_home)
 }

@@ -66,3 +66,8 @@ pub use fake_engine::{
 pub use falconer_scenario as scenario;
 pub use official_cli::{RealCli, clean_env};
 pub use server::{ApiServer, RecordedRequest};
+
+/// The examples of its page in the book run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/test-kit.md")]
+struct Page;

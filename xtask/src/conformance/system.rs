@@ -21,7 +21,7 @@ struct Need {
     is_met: fn() -> bool,
 }
 
-const NEEDS: [Need; 7] = [
+const NEEDS: [Need; 9] = [
     Need {
         what: "bwrap",
         package: "bubblewrap",
@@ -31,6 +31,16 @@ const NEEDS: [Need; 7] = [
         what: "socat",
         package: "socat",
         is_met: || found("socat"),
+    },
+    Need {
+        what: "curl",
+        package: "curl",
+        is_met: || found("curl"),
+    },
+    Need {
+        what: "jq",
+        package: "jq",
+        is_met: || found("jq"),
     },
     Need {
         what: "chromium",

@@ -78,6 +78,8 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "falconer-scenario",
             "falconer-event",
             "falconer-rule",
+            // `record` and `replay` are its recorder and its cassettes.
+            "falconer-testkit",
             "falconer",
         ],
     ),

@@ -53,3 +53,50 @@ impl Plan {
         Taken::Verdict(Verdict::ApprovePlan(Some(mode)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_plan_is_shown_before_it_is_asked_about() {
+        let plan = Plan::of(&json!({"plan": "# The plan\n\n1. make one\n\u{1b}[31m"}));
+        let mut bytes = Vec::new();
+        plan.begin(&mut Screen::new(&mut bytes, "")).unwrap();
+        let shown = String::from_utf8(bytes).unwrap();
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        let place = |words: &str| shown.find(words).expect(&shown);
+        assert!(place("The plan") < place("make one"));
+        assert!(place("make one") < place("go on with this plan? "));
+    }
+
+    #[test]
+    fn answers_are_a_mode_or_a_reason() {
+        let table = [
+            (
+                "y",
+                Some(Verdict::ApprovePlan(Some(PermissionMode::Default))),
+            ),
+            (
+                "A",
+                Some(Verdict::ApprovePlan(Some(PermissionMode::AcceptEdits))),
+            ),
+            (
+                "n in smaller steps",
+                Some(Verdict::Deny(
+                    "the user does not approve the plan: in smaller steps".to_owned(),
+                )),
+            ),
+            ("perhaps", None),
+        ];
+        for (line, expected) in table {
+            let verdict = match Plan::of(&json!({})).take(line) {
+                Taken::Verdict(verdict) => Some(verdict),
+                Taken::More | Taken::Unclear => None,
+            };
+            assert_eq!(verdict, expected, "{line}");
+        }
+    }
+}

@@ -5,7 +5,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::mpsc as threads;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -111,11 +112,38 @@ impl Input {
     }
 }
 
-/// Writes whole lines above the one that is being typed.
+/// Writes whole lines above the one that is being typed, and never waits for the editor.
+///
+/// The editor takes lines only while it reads. One that has just been given a line takes none
+/// until it is wanted again, and whoever wants it may be the one who writes: so a thread of its
+/// own waits for the editor.
 pub(crate) struct Above {
-    printer: Box<dyn Printing>,
+    waiting: Arc<Waiting>,
     line: Vec<u8>,
 }
+
+/// Lines on their way to the editor.
+#[derive(Debug, Default)]
+struct Waiting {
+    state: Mutex<Lines>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// Some are with the editor.
+    is_printing: bool,
+    failure: Option<io::ErrorKind>,
+    /// No more will come.
+    is_over: bool,
+}
+
+/// More than this waits only if nobody will ever read it.
+const MOST_WAITING: usize = 16 << 20;
+
+/// How long the last lines may take.
+const LAST_LINES: Duration = Duration::from_secs(2);
 
 trait Printing: Send {
     fn show(&mut self, text: String) -> io::Result<()>;
@@ -128,11 +156,59 @@ impl<P: ExternalPrinter + Send> Printing for P {
 }
 
 impl Above {
-    fn new(printer: Box<dyn Printing>) -> Self {
+    fn new(mut printer: Box<dyn Printing>) -> Self {
+        let waiting = Arc::new(Waiting::default());
+        let shared = Arc::clone(&waiting);
+        // It ends with the writer, or waits for the editor when the process does.
+        std::thread::spawn(move || {
+            while let Some(text) = shared.take() {
+                let printed = printer.show(text);
+                shared.printed(printed.err().map(|error| error.kind()));
+            }
+        });
         Self {
-            printer,
+            waiting,
             line: Vec::new(),
         }
+    }
+}
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, Lines> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, lines: &[u8]) -> io::Result<()> {
+        let mut state = self.lock();
+        if let Some(kind) = state.failure {
+            return Err(kind.into());
+        }
+        if state.text.len() + lines.len() > MOST_WAITING {
+            return Err(io::Error::other("the terminal takes nothing any more"));
+        }
+        state.text.extend_from_slice(lines);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// All that waits, once there is some; `None` when there will be no more.
+    fn take(&self) -> Option<String> {
+        let is_idle = |state: &mut Lines| state.text.is_empty() && !state.is_over;
+        let state = self.changed.wait_while(self.lock(), is_idle);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        if state.text.is_empty() {
+            return None;
+        }
+        state.is_printing = true;
+        let text = std::mem::take(&mut state.text);
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn printed(&self, failure: Option<io::ErrorKind>) {
+        let mut state = self.lock();
+        state.is_printing = false;
+        state.failure = state.failure.or(failure);
+        self.changed.notify_all();
     }
 }
 
@@ -141,8 +217,7 @@ impl Write for Above {
         self.line.extend_from_slice(bytes);
         if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
             let lines: Vec<u8> = self.line.drain(..=end).collect();
-            self.printer
-                .show(String::from_utf8_lossy(&lines).into_owned())?;
+            self.waiting.add(&lines)?;
         }
         Ok(bytes.len())
     }
@@ -150,6 +225,21 @@ impl Write for Above {
     /// A line without an end waits for it.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Drop for Above {
+    /// The last lines are shown, if anybody takes them.
+    fn drop(&mut self) {
+        let is_busy = |state: &mut Lines| state.is_printing || !state.text.is_empty();
+        let state = self.waiting.lock();
+        let waited = self
+            .waiting
+            .changed
+            .wait_timeout_while(state, LAST_LINES, is_busy);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.is_over = true;
+        self.waiting.changed.notify_all();
     }
 }
 
@@ -218,11 +308,40 @@ mod tests {
     fn only_whole_lines_are_shown() {
         let kept = Kept::default();
         let mut above = Above::new(Box::new(kept.clone()));
-        for piece in ["one", " line\ntwo\nthr", "ee", "\n"] {
+        for piece in ["one", " line\ntwo\nthr", "ee", "\nhalf"] {
             write!(above, "{piece}").unwrap();
             above.flush().unwrap();
         }
-        assert_eq!(*kept.0.lock().unwrap(), ["one line\ntwo\n", "three\n"]);
+        drop(above);
+        let shown = kept.0.lock().unwrap().concat();
+        assert_eq!(shown, "one line\ntwo\nthree\n");
+    }
+
+    /// An editor that takes nothing until it is wanted again.
+    struct Deaf(threads::Receiver<()>, Kept);
+
+    impl Printing for Deaf {
+        fn show(&mut self, text: String) -> io::Result<()> {
+            self.0.recv().map_err(io::Error::other)?;
+            self.1.show(text)
+        }
+    }
+
+    #[test]
+    fn who_writes_does_not_wait_for_an_editor_that_he_has_to_wake() {
+        let (wake, woken) = threads::channel();
+        let kept = Kept::default();
+        let mut above = Above::new(Box::new(Deaf(woken, kept.clone())));
+        for number in 0..10_000 {
+            writeln!(above, "line {number}").unwrap();
+        }
+        // However the lines were gathered, each time it is woken it takes some.
+        for _ in 0..10_000 {
+            wake.send(()).unwrap();
+        }
+        drop(above);
+        let shown = kept.0.lock().unwrap().concat();
+        assert_eq!(shown.lines().count(), 10_000);
     }
 
     #[test]

@@ -10,14 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use falconer::PermissionMode;
 use falconer_event::{Body, Event, RunCompleted};
-use falconer_session::{
-    Answer, Cancelled, EngineInfo, EventStream, MessageId, Session, SessionHandle, Verdict,
-};
+use falconer_session::{Cancelled, EngineInfo, EventStream, Lifetime, MessageId, Verdict};
 use owo_colors::OwoColorize;
 
 use crate::ask::{Answering, Open};
-use crate::drive::{self, BY};
+use crate::drive;
 use crate::exit::{Done, Exit, Fault};
+use crate::keep::{self, Agent};
 use crate::places;
 use crate::render::{Detail, Screen};
 use crate::run::start::{self, Start};
@@ -60,9 +59,9 @@ pub(crate) async fn chat(arguments: Chat) -> Done {
         false => (Input::of_pipe(), Box::new(anstream::stdout())),
     };
     let screen = Screen::new(out, &prepared.cwd).detail(Detail::Conversation);
-    let (session, events) = Session::start(prepared.into_spec()?).await?;
+    let (agent, events) = keep::start(prepared, Lifetime::UntilClosed).await?;
     let mut conversation = Conversation {
-        session: &session,
+        agent: &agent,
         screen,
         words,
         is_person,
@@ -73,7 +72,8 @@ pub(crate) async fn chat(arguments: Chat) -> Done {
         waits_for_wish: false,
     };
     let talked = conversation.run(arguments.message, input, events).await;
-    session.close().await;
+    agent.session.close().await;
+    agent.end().await;
     before.restore();
     talked
 }
@@ -118,7 +118,7 @@ impl TerminalMode {
 }
 
 struct Conversation<'a> {
-    session: &'a SessionHandle,
+    agent: &'a Agent,
     screen: Screen<Box<dyn Write>>,
     words: Words,
     is_person: bool,
@@ -222,7 +222,7 @@ impl Conversation<'_> {
 
     /// What the engine knows, for completion and for unknown commands.
     async fn learn(&mut self) {
-        let Ok(info) = self.session.info().await else {
+        let Ok(info) = self.agent.session.info().await else {
             return;
         };
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -281,6 +281,7 @@ impl Conversation<'_> {
 
     /// A line that answers the question on the screen.
     async fn take(&mut self, line: &str) -> Result<(), Fault> {
+        self.screen.answered();
         let Some(open) = self.open.front_mut() else {
             return Ok(());
         };
@@ -303,18 +304,19 @@ impl Conversation<'_> {
             Line::Nothing => {}
             Line::Message(text) => self.send(text).await?,
             Line::Steer(text) => {
-                let steered = self.session.steer(text).await.map(drop);
+                let steered = self.agent.session.steer(text).await.map(drop);
                 self.tell(steered, "the agent reads it along the way")?;
             }
             Line::Help => self.help()?,
             Line::Quit => return Ok(Next::Over(Exit::Success)),
             Line::Model(Some(model)) => {
-                let set = self.session.set_model(&model).await;
+                let set = self.agent.session.set_model(&model).await;
                 self.tell(set, &format!("the next turn is for {model}"))?;
             }
             Line::Model(None) => self.models()?,
             Line::Mode(mode) => {
                 let set = self
+                    .agent
                     .session
                     .set_mode(PermissionMode::from(mode.as_str()))
                     .await;
@@ -332,7 +334,7 @@ impl Conversation<'_> {
 
     async fn send(&mut self, text: String) -> Result<(), Fault> {
         let waits = self.is_person && !self.sent.is_empty();
-        match self.session.send(text).await {
+        match self.agent.session.send(text).await {
             Ok(id) => self.sent.push(id),
             // Why it is over is told by its last event.
             Err(falconer_session::Error::Over) => return Ok(()),
@@ -346,7 +348,7 @@ impl Conversation<'_> {
     }
 
     async fn interrupt(&mut self) -> Result<(), Fault> {
-        let told = self.session.interrupt().await;
+        let told = self.agent.session.interrupt().await;
         self.tell(told, "interrupted")
     }
 
@@ -355,7 +357,7 @@ impl Conversation<'_> {
             self.screen.line("nothing waits".dimmed())?;
             return Ok(());
         };
-        match self.session.cancel(&newest).await {
+        match self.agent.session.cancel(&newest).await {
             Ok(Cancelled::Yes) => {
                 self.sent.pop();
                 self.screen.line("taken back".dimmed())?;
@@ -398,11 +400,10 @@ impl Conversation<'_> {
     }
 
     async fn answer(&mut self, open: &Open, verdict: Verdict) -> Result<(), Fault> {
-        let answer = Answer::new(&open.id, &open.digest, BY, verdict);
-        match self.session.answer(answer).await {
-            Ok(()) | Err(falconer_session::Error::Over) => Ok(()),
-            Err(error) => Ok(self.screen.line(format!("  ({error})"))?),
+        if let Some(remark) = self.agent.answer(open, verdict).await? {
+            self.screen.line(format!("  ({remark})"))?;
         }
+        Ok(())
     }
 }
 

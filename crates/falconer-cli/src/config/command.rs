@@ -31,19 +31,25 @@ pub(crate) struct Config {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Say where the file is
+    #[command(after_help = "Examples:\n  $EDITOR \"$(falconer config path)\"")]
     Path,
     /// Show every key, its value and who set it
+    #[command(after_help = "Examples:\n  falconer config list\n  falconer config list --json")]
     List {
         /// For programs
         #[arg(long)]
         json: bool,
     },
     /// Show the value of a key
+    #[command(after_help = "Examples:\n  falconer config get run.model")]
     Get {
         /// Such as `run.model`
         key: String,
     },
     /// Set a key in the user's file; comments stay
+    #[command(
+        after_help = "Examples:\n  falconer config set run.model sonnet\n  falconer config set run.deny 'Bash(git push:*),WebFetch'"
+    )]
     Set {
         /// Such as `run.model`
         key: String,
@@ -52,13 +58,16 @@ enum What {
         value: String,
     },
     /// Take a key out of the user's file
+    #[command(after_help = "Examples:\n  falconer config unset run.model")]
     Unset {
         /// Such as `run.model`
         key: String,
     },
     /// Open the user's file in $VISUAL or $EDITOR, then check it
+    #[command(after_help = "Examples:\n  EDITOR=nano falconer config edit")]
     Edit,
     /// Print the JSON Schema of the file
+    #[command(after_help = "Examples:\n  falconer config schema > config.schema.json")]
     Schema,
 }
 

@@ -48,7 +48,22 @@ pub(crate) fn look(directory: &Path) -> Result<Effective, Fault> {
     if let Some(said) = file::bring_up_to_date(&user)? {
         say("note:", said);
     }
-    let user_text = file::text(&user)?;
+    resolve(directory, file::text(&user)?.as_deref())
+}
+
+/// The text of the user's file, if it is there and could be used.
+pub(crate) fn usable_text() -> Result<Option<String>, Fault> {
+    let path = file::path()?;
+    let text = file::text(&path)?;
+    if let Some(text) = &text {
+        layers::read(&path.display().to_string(), text)?;
+    }
+    Ok(text)
+}
+
+/// The configuration in a directory with this as the text of the user's file.
+pub(crate) fn resolve(directory: &Path, user_text: Option<&str>) -> Result<Effective, Fault> {
+    let user = file::path()?;
     let project = file::project_path(directory);
     let project_text = match &project {
         Some(path) => file::text(path)?,
@@ -58,7 +73,7 @@ pub(crate) fn look(directory: &Path) -> Result<Effective, Fault> {
     let variables = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let layers = Layers {
-        user: user_text.as_deref().map(|text| (user.as_path(), text)),
+        user: user_text.map(|text| (user.as_path(), text)),
         project: project.as_deref().zip(project_text.as_deref()),
         variables: variables.collect(),
     };

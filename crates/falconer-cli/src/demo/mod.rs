@@ -8,13 +8,14 @@ use std::path::Path;
 use clap::Args;
 use falconer::Options;
 use falconer_native::{NativeEngine, Scenario};
-use falconer_session::{Session, SessionLocks, SessionSpec};
+use falconer_session::{SessionLocks, SessionSpec};
 use owo_colors::OwoColorize;
 use tempfile::TempDir;
 
 use crate::ask::{Answering, Lines};
 use crate::drive::{self, Driven, View};
 use crate::exit::{Done, Exit, Fault};
+use crate::keep::Agent;
 use crate::render::{Motion, Resumable, Screen};
 
 #[derive(Debug, Args)]
@@ -91,10 +92,10 @@ async fn show<W: Write>(
         .about(about)
         .answer_within(std::time::Duration::MAX)
         .until_idle();
-    let (session, mut events) = Session::start(spec).await?;
-    drive::send(&session, PROMPT).await?;
-    let driven = drive::drive(&session, &mut events, view, &mut answering).await?;
-    session.ended().await;
+    let (agent, mut events) = Agent::start(spec).await?;
+    drive::send(&agent.session, PROMPT).await?;
+    let driven = drive::drive(&agent, &mut events, view, &mut answering).await?;
+    agent.end().await;
     Ok(driven)
 }
 

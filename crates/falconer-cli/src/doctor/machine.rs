@@ -43,7 +43,14 @@ pub(super) fn sandbox() -> Check {
         }
     };
     match wait(&mut child, Duration::from_secs(10)) {
-        Some(true) => Check::ok("sandbox", "bwrap works, with its network closed".to_owned()),
+        // The official CLI reaches allowed hosts through it.
+        Some(true) if !is_installed("socat") => {
+            Check::warning("sandbox", "bwrap works, but socat is not installed", fix)
+        }
+        Some(true) => Check::ok(
+            "sandbox",
+            "bwrap works, with its network closed, and socat is there".to_owned(),
+        ),
         Some(false) => {
             let mut said = String::new();
             if let Some(stderr) = &mut child.stderr {
@@ -58,6 +65,11 @@ pub(super) fn sandbox() -> Check {
             Check::warning("sandbox", "bwrap does not end", fix)
         }
     }
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Whether it succeeded; `None` if it does not end.
@@ -121,10 +133,14 @@ pub(super) fn locks() -> Check {
     match locks.try_lock(&probe) {
         Ok(lock) => {
             drop(lock);
-            let held = held(&locks, &directory);
+            let (held, stale) = held(&locks, &directory);
+            let left = match stale {
+                0 => String::new(),
+                stale => format!("; {stale} left by runs that were killed are removed"),
+            };
             Check::ok(
                 "locks",
-                format!("they work; {} in use", counted(held.len())),
+                format!("they work; {} in use{left}", counted(held.len())),
             )
             .details(&held)
         }
@@ -136,21 +152,22 @@ pub(super) fn locks() -> Check {
     }
 }
 
-/// The sessions somebody works on, and who. What a holder says about itself is only a note; the
-/// lock itself is tried.
-fn held(locks: &SessionLocks, directory: &Path) -> Vec<String> {
+/// The sessions somebody works on, and who; and how many locks nobody holds any more. What a
+/// holder says about itself is only a note; the lock itself is tried, and a free one goes with it.
+fn held(locks: &SessionLocks, directory: &Path) -> (Vec<String>, usize) {
     let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let notes = files.take(1_000).filter_map(|file| {
         let text = std::fs::read_to_string(file.path()).ok()?;
         let note: serde_json::Value = serde_json::from_str(&text).ok()?;
         Some((note["session"].as_str()?.to_owned(), note["pid"].as_u64()))
     });
-    let held = notes.filter(|(session, _)| locks.try_lock(session).is_err());
-    let shown = held.map(|(session, pid)| match pid {
+    let (held, stale): (Vec<_>, Vec<_>) =
+        notes.partition(|(session, _)| locks.try_lock(session).is_err());
+    let shown = held.into_iter().map(|(session, pid)| match pid {
         Some(pid) => format!("{} by process {pid}", clean(&session)),
         None => clean(&session),
     });
-    shown.take(20).collect()
+    (shown.take(20).collect(), stale.len())
 }
 
 fn counted(count: usize) -> String {

@@ -5,6 +5,7 @@ mod check;
 mod claude;
 mod machine;
 mod model;
+mod store;
 
 use clap::Args;
 use owo_colors::OwoColorize;
@@ -47,6 +48,7 @@ pub(crate) async fn doctor(arguments: Doctor) -> Done {
     checks.push(machine::sandbox());
     checks.extend(machine::directories());
     checks.push(machine::locks());
+    checks.push(store::check().await);
     checks.push(machine::server(&settings));
     checks.push(machine::disk());
     let has_failed = checks.iter().any(|check| check.state == State::Failed);

@@ -4,17 +4,15 @@
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 
-use falconer_event::{Body, Event, RunCompleted};
-use falconer_session::{Answer, EventStream, SessionHandle};
+use falconer_event::{Body, Event, Resolution, RunCompleted};
+use falconer_session::{EventStream, SessionHandle};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::ask::{Answering, Open};
 use crate::exit::{Exit, Fault};
+use crate::keep::Agent;
 use crate::render::Screen;
-
-/// Who answers, for the record.
-pub(crate) const BY: &str = "terminal";
 
 /// What shows a run.
 #[derive(Debug)]
@@ -48,13 +46,13 @@ impl Driven {
 
 /// Shows a run until it ends.
 pub(crate) async fn drive<W: Write>(
-    session: &SessionHandle,
+    agent: &Agent,
     events: &mut EventStream,
     view: &mut View<W>,
     answering: &mut Answering,
 ) -> Result<Driven, Fault> {
     let mut driver = Driver {
-        session,
+        agent,
         view,
         open: VecDeque::new(),
         held: VecDeque::new(),
@@ -64,13 +62,13 @@ pub(crate) async fn drive<W: Write>(
     let driven = driver.run(events, answering).await;
     if driven.is_err() {
         // What cannot be shown must not go on unseen.
-        session.close().await;
+        agent.session.close().await;
     }
     driven
 }
 
 struct Driver<'a, W> {
-    session: &'a SessionHandle,
+    agent: &'a Agent,
     view: &'a mut View<W>,
     /// What was asked; the first is on the screen.
     open: VecDeque<Open>,
@@ -126,7 +124,7 @@ impl<W: Write> Driver<'_, W> {
 
     fn press(&mut self) -> io::Result<()> {
         self.presses += 1;
-        let session = self.session.clone();
+        let session = self.agent.session.clone();
         let said = match self.presses {
             1 => "interrupting the turn; press Ctrl-C again to end the run",
             _ => "ending the run",
@@ -149,8 +147,12 @@ impl<W: Write> Driver<'_, W> {
         answering: &mut Answering,
     ) -> Result<Option<Box<RunCompleted>>, Fault> {
         let over = match &event.body {
-            Body::PermissionResolved(resolved) => self.settled(&resolved.id)?,
-            Body::QuestionResolved(resolved) => self.settled(&resolved.id)?,
+            Body::PermissionResolved(resolved) => {
+                self.settled(&resolved.id, resolved.resolution, &resolved.by)?
+            }
+            Body::QuestionResolved(resolved) => {
+                self.settled(&resolved.id, resolved.resolution, &resolved.by)?
+            }
             Body::RunCompleted(_) => {
                 self.open.clear();
                 true
@@ -168,11 +170,15 @@ impl<W: Write> Driver<'_, W> {
     }
 
     /// A request is settled; whether that was the one on the screen.
-    fn settled(&mut self, id: &str) -> io::Result<bool> {
+    fn settled(&mut self, id: &str, resolution: Resolution, by: &str) -> io::Result<bool> {
         let was_shown = self.open.front().is_some_and(|open| open.id == id);
         self.open.retain(|open| open.id != id);
         if let (true, View::Person(screen)) = (was_shown, &mut *self.view) {
-            screen.line("  (answered elsewhere, or no longer asked)")?;
+            screen.line(match resolution {
+                Resolution::Allowed => format!("  (allowed by {by})"),
+                Resolution::Denied => format!("  (denied by {by})"),
+                _ => "  (no longer asked)".to_owned(),
+            })?;
         }
         Ok(was_shown)
     }
@@ -254,19 +260,11 @@ impl<W: Write> Driver<'_, W> {
         open: &Open,
         verdict: falconer_session::Verdict,
     ) -> Result<(), Fault> {
-        let answer = Answer::new(&open.id, &open.digest, BY, verdict);
-        match self.session.answer(answer).await {
-            Ok(()) => Ok(()),
-            // Too late: it was withdrawn, or the run is over. Its end is told by an event.
-            Err(falconer_session::Error::Answer(error)) => {
-                if let View::Person(screen) = &mut *self.view {
-                    screen.line(format!("  ({error})"))?;
-                }
-                Ok(())
-            }
-            Err(falconer_session::Error::Over) => Ok(()),
-            Err(error) => Err(error.into()),
+        let remark = self.agent.answer(open, verdict).await?;
+        if let (Some(remark), View::Person(screen)) = (remark, &mut *self.view) {
+            screen.line(format!("  ({remark})"))?;
         }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use falconer_event::{PermissionRequested, QuestionKind, QuestionRequested};
 use falconer_session::Verdict;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::ask::Open;
 
@@ -32,46 +32,15 @@ pub(crate) fn open_of(request: &Value) -> Option<Open> {
 
 /// A verdict, with the suggestions it may choose from.
 pub(crate) fn verdict_json(verdict: &Verdict, suggestions: &[Value]) -> Value {
-    match verdict {
-        Verdict::Allow => json!({"type": "allow"}),
-        Verdict::AllowEdited(input) => json!({"type": "allow_edited", "input": input}),
-        Verdict::AllowAlways(number) => match suggestions.get(*number).and_then(rule) {
-            Some(rule) => json!({"type": "allow_always", "rule": rule}),
-            // A rule that cannot be written down is not made; this once is what is left.
-            None => json!({"type": "allow"}),
-        },
-        Verdict::DenyAndStop(message) => json!({"type": "deny_and_stop", "message": message}),
-        Verdict::Choices(answers) => json!({"type": "choices", "answers": answers}),
-        Verdict::ApprovePlan(mode) => {
-            let mode = mode.as_ref().map(|mode| mode.as_str().to_owned());
-            json!({"type": "approve_plan", "mode": mode})
-        }
-        Verdict::Form(fields) => json!({"type": "form", "fields": fields}),
-        Verdict::Deny(message) => json!({"type": "deny", "message": message}),
-        // What cannot be said is a no.
-        _ => json!({"type": "deny", "message": "the answer could not be sent"}),
-    }
-}
-
-/// The rule of a suggestion, as the server keeps rules.
-fn rule(suggestion: &Value) -> Option<Value> {
-    let rules = suggestion["rules"].as_array()?;
-    let [one] = rules.as_slice() else { return None };
-    let tool = one["toolName"].as_str()?;
-    let text = match one["ruleContent"].as_str() {
-        Some(content) => format!("{tool}({content})"),
-        None => tool.to_owned(),
-    };
-    let scope = match suggestion["destination"].as_str() {
-        Some("userSettings") => "user",
-        Some("projectSettings" | "localSettings") => "project",
-        _ => "session",
-    };
-    Some(json!({"text": text, "scope": scope}))
+    let told = falconer_hub::Verdict::of_session(verdict, suggestions);
+    // Writing into memory fails only for types that have no JSON, and a verdict has.
+    serde_json::to_value(told).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

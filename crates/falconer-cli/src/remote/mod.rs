@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::config::{self, Config};
 use crate::exit::{Exit, Fault};
 use crate::places;
+use crate::render::clean;
 use crate::run::start;
 
 pub(crate) use answer::{open_of, verdict_json};
@@ -162,6 +163,21 @@ fn read_token(config: &Config) -> Result<String, Fault> {
     })
 }
 
+const FASTER_HINT: &str = "your answer decided nothing; `falconer approve` shows what still waits";
+
+/// Somebody else has answered: who, and what.
+fn faster(request: &Value, by: &str) -> String {
+    let verdict = request["decision"]["verdict"]["type"].as_str();
+    let verdict = verdict.unwrap_or("something").replace('_', " ");
+    let id = request["id"].as_str().unwrap_or_default();
+    format!(
+        "{} answered request {} before, with `{}`",
+        clean(by),
+        clean(id),
+        clean(&verdict)
+    )
+}
+
 /// A problem as the server tells it, or as the status does.
 fn refused(status: StatusCode, body: &str) -> Fault {
     let problem: Value = serde_json::from_str(body).unwrap_or_default();
@@ -175,10 +191,14 @@ fn refused(status: StatusCode, body: &str) -> Fault {
         status if status.is_client_error() => Exit::Usage,
         _ => Exit::Service,
     };
+    if let Some(by) = problem["request"]["decision"]["by"].as_str() {
+        return Fault::new(exit, faster(&problem["request"], by), FASTER_HINT);
+    }
     let hint = match (text("hint"), status) {
+        // What the server says about this is for programs that speak HTTP themselves.
+        (_, StatusCode::UNAUTHORIZED) => "give a token of this server in FALCONER_TOKEN",
+        (_, StatusCode::FORBIDDEN) => "use a token with the scope that this needs",
         (Some(hint), _) => hint,
-        (None, StatusCode::UNAUTHORIZED) => "give a token of this server in FALCONER_TOKEN",
-        (None, StatusCode::FORBIDDEN) => "use a token with the scope that this needs",
         (None, _) => "`falconer approve` and `falconer attach --help` show what can be done",
     };
     Fault::new(exit, format!("the server refused: {said} ({status})"), hint)

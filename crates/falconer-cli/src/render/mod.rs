@@ -142,9 +142,12 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// The person has ended the line of a prompt.
+    /// The person has ended the line of a prompt. The time he took is not the call's.
     pub(crate) fn answered(&mut self) {
         self.prompting = false;
+        for shown in self.calls.values_mut() {
+            shown.since = Instant::now();
+        }
     }
 
     /// Answers a prompt in the place of a person.

@@ -12,7 +12,8 @@ pub(super) fn started(run: &RunStarted) -> String {
         _ => run.engine.clone(),
     }];
     facts.extend(run.model.clone());
-    facts.extend(run.auth.clone());
+    // A scripted model needs no account, and says so in its own words.
+    facts.extend(run.auth.clone().filter(|auth| !auth.starts_with("none")));
     facts.extend(
         run.billing
             .as_ref()

@@ -42,7 +42,10 @@ pub(super) fn lines(run: &RunCompleted, totals: Totals, resumable: Resumable) ->
     };
     let mut facts = vec![
         format!("in {:.1} s", totals.milliseconds / 1_000.0),
-        format!("{} turns", totals.model_turns),
+        match totals.model_turns {
+            1 => "1 turn".to_owned(),
+            turns => format!("{turns} turns"),
+        },
         tokens(run.tokens),
         format!("${:.4}", run.cost_usd),
     ];

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use falconer_event::RunCompleted;
-use falconer_session::Session;
+use falconer_session::Lifetime;
 
 use crate::ask::{Answering, Lines};
 use crate::drive::{self, View};
 use crate::exit::{Done, Fault};
+use crate::keep;
 use crate::render::{Detail, Motion, Screen};
 use start::Start;
 
@@ -81,11 +82,11 @@ pub(crate) async fn run(arguments: Run) -> Done {
     }
     let mut view = view(output, &prepared);
     let mut answering = answering(output);
-    let spec = prepared.into_spec()?.until_idle();
-    let (session, mut events) = Session::start(spec).await?;
-    drive::send(&session, prompt).await?;
-    let driven = drive::drive(&session, &mut events, &mut view, &mut answering).await?;
-    session.ended().await;
+    let (agent, mut events) = keep::start(prepared, Lifetime::UntilIdle).await?;
+    drive::send(&agent.session, prompt).await?;
+    let driven = drive::drive(&agent, &mut events, &mut view, &mut answering).await;
+    agent.end().await;
+    let driven = driven?;
     if output == Output::Answer {
         print_answer(&driven.completed)?;
     }

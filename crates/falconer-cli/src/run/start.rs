@@ -10,9 +10,11 @@ use falconer::sessions::Sessions;
 use falconer::{Options, PermissionMode};
 use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, Environment, choose};
 use falconer_session::{Limits, Policy, Resume, SessionLocks, SessionSpec};
+use serde_json::{Value, json};
 
 use crate::config::{self, Config, EngineName, Isolation, Mode};
 use crate::exit::{Exit, Fault};
+use crate::keep::{Keeping, Terms};
 use crate::places;
 
 /// Flags that say what is started.
@@ -95,6 +97,12 @@ pub(crate) struct Start {
     /// Go on with a copy of the session
     #[arg(long, help_heading = "Session")]
     pub(crate) fork: bool,
+    /// Keep the session in this store instead of the usual one
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    pub(crate) store: Option<PathBuf>,
+    /// Keep the session in no store: no server will see it
+    #[arg(long, conflicts_with = "store", help_heading = "Session")]
+    pub(crate) no_store: bool,
 }
 
 /// Everything that is needed to start.
@@ -106,10 +114,27 @@ pub(crate) struct Prepared {
     about: falconer_event::Run,
     limits: Limits,
     policy: Option<Policy>,
-    resume: Option<Resume>,
+    pub(crate) resume: Option<Resume>,
+    pub(crate) model: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) bypass: Bypass,
+    pub(crate) keeping: Keeping,
+    /// Where everything that happens is written down besides.
+    pub(crate) transcript: Option<PathBuf>,
+    isolation: Isolation,
+    terms: Terms,
 }
 
 impl Prepared {
+    /// What has to hold wherever the session goes on.
+    pub(crate) fn kept_config(&self) -> Value {
+        let mut config = json!({ "terms": self.terms });
+        if self.isolation == Isolation::Sandbox {
+            config["isolation"] = json!({ "type": "sandbox" });
+        }
+        config
+    }
+
     /// The engine that was chosen.
     pub(crate) fn engine(&self) -> &str {
         &self.about.engine
@@ -130,6 +155,9 @@ impl Prepared {
         if let Some(resume) = self.resume {
             spec = spec.resume(resume);
         }
+        if let Some(file) = self.transcript {
+            spec = spec.transcript(file);
+        }
         Ok(spec)
     }
 }
@@ -140,13 +168,8 @@ pub(crate) fn prepare(start: &Start) -> Result<Prepared, Fault> {
     let config = config::load(&cwd)?.config;
     let request = request(start, &config, &cwd);
     let chosen = choose(&request, &Environment::of_this_process())?;
-    let mut options = chosen
-        .options
-        .allow_tools(config.run.allow.iter().chain(&start.allow).cloned())
-        .disallow_tools(config.run.deny.iter().chain(&start.deny).cloned());
-    for directory in &start.add_dir {
-        options = options.additional_directory(directory);
-    }
+    let terms = terms(start, &config)?;
+    let mut options = terms.apply(chosen.options);
     let isolation = start.isolation.unwrap_or(config.run.isolation);
     if isolation == Isolation::Sandbox {
         options = options.isolation(IsolationConfig::inherit_host_auth());
@@ -157,9 +180,45 @@ pub(crate) fn prepare(start: &Start) -> Result<Prepared, Fault> {
         limits: limits(start, &config),
         policy: policy(start, &config)?,
         resume: resume(start, &cwd)?,
+        model: request.model,
+        mode: start.permission_mode.unwrap_or(config.run.permission_mode),
+        bypass: request.bypass,
+        keeping: keeping(start),
+        transcript: None,
+        isolation,
+        terms,
         cwd,
         config,
     })
+}
+
+/// The rules of flags and configuration, and where the agent may work besides.
+fn terms(start: &Start, config: &Config) -> Result<Terms, Fault> {
+    let absolute = |path: &PathBuf| std::path::absolute(path);
+    let add_dirs = start.add_dir.iter().map(absolute);
+    Ok(Terms {
+        allow: config
+            .run
+            .allow
+            .iter()
+            .chain(&start.allow)
+            .cloned()
+            .collect(),
+        deny: config.run.deny.iter().chain(&start.deny).cloned().collect(),
+        add_dirs: add_dirs.collect::<Result<_, _>>()?,
+        policy: policy_file(start, config)
+            .as_ref()
+            .map(absolute)
+            .transpose()?,
+    })
+}
+
+fn keeping(start: &Start) -> Keeping {
+    match (&start.store, start.no_store) {
+        (_, true) => Keeping::Nowhere,
+        (Some(file), false) => Keeping::In(file.clone()),
+        (None, false) => Keeping::Usual,
+    }
 }
 
 /// Only what decides about calls, for an engine that is never started.
@@ -175,17 +234,13 @@ pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
     let cwd = directory(start.cwd.as_deref())?;
     let config = config::load(&cwd)?.config;
     let mode = start.permission_mode.unwrap_or(config.run.permission_mode);
-    let mut options = Options::new()
+    let options = Options::new()
         .engine(falconer_native::NativeEngine::new())
         .cwd(&cwd)
-        .permission_mode(PermissionMode::from(mode.as_str()))
-        .allow_tools(config.run.allow.iter().chain(&start.allow).cloned())
-        .disallow_tools(config.run.deny.iter().chain(&start.deny).cloned());
+        .permission_mode(PermissionMode::from(mode.as_str()));
+    let mut options = terms(start, &config)?.apply(options);
     if start.allow_dangerously_skip_permissions {
         options = options.allow_dangerously_skip_permissions();
-    }
-    for directory in &start.add_dir {
-        options = options.additional_directory(directory);
     }
     Ok(Rules {
         policy: policy(start, &config)?,
@@ -195,9 +250,13 @@ pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
 }
 
 fn policy(start: &Start, config: &Config) -> Result<Option<Policy>, Fault> {
+    let file = policy_file(start, config);
+    file.as_deref().map(read_policy).transpose()
+}
+
+fn policy_file(start: &Start, config: &Config) -> Option<PathBuf> {
     let configured = config.run.policy.as_deref().map(PathBuf::from);
-    let policy = start.policy.clone().or(configured);
-    policy.as_deref().map(read_policy).transpose()
+    start.policy.clone().or(configured)
 }
 
 fn request(start: &Start, config: &Config, cwd: &Path) -> EngineRequest {
@@ -251,7 +310,7 @@ fn limits(start: &Start, config: &Config) -> Limits {
     limits
 }
 
-fn read_policy(path: &Path) -> Result<Policy, Fault> {
+pub(crate) fn read_policy(path: &Path) -> Result<Policy, Fault> {
     let hint = "see the section on the policy file in docs/limits.md";
     let text = std::fs::read_to_string(path).map_err(|error| {
         Fault::setup(

@@ -1,12 +1,20 @@
 //! The engines a server has: those the other commands have.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use falconer_hub::{EngineName, Engines, Launch, LaunchError};
+use falconer_hub::{Bypass, Engines, Launch, LaunchError, SessionIsolation};
 use falconer_native::choose::{
-    Bypass, ChooseError, EngineChoice, EngineRequest, Environment, choose,
+    ChooseError, Chosen, EngineChoice, EngineRequest, Environment, choose,
 };
+use falconer_session::{ModelInfo, Policy};
 use falconer_store::SessionRecord;
+use serde::Deserialize as _;
+
+use super::settings::Settings;
+use crate::config::{Config, EngineName, Isolation};
+use crate::keep::Terms;
+use crate::run::start;
 
 /// Chooses as `falconer run` does, for each session anew.
 #[derive(Debug)]
@@ -14,17 +22,17 @@ pub(crate) struct Chooser {
     environment: Environment,
     scenario: Option<PathBuf>,
     bypass: Bypass,
+    /// What the user and the project of a session have configured.
+    settings: Option<Settings>,
 }
 
 impl Chooser {
-    pub(crate) fn new(scenario: Option<PathBuf>, allow_bypass: bool) -> Self {
+    pub(crate) fn new(scenario: Option<PathBuf>, bypass: Bypass) -> Self {
         Self {
             environment: Environment::of_this_process(),
             scenario,
-            bypass: match allow_bypass {
-                true => Bypass::Accepted,
-                false => Bypass::Forbidden,
-            },
+            bypass,
+            settings: None,
         }
     }
 
@@ -34,7 +42,44 @@ impl Chooser {
             environment,
             scenario: Some(scenario),
             bypass: Bypass::Forbidden,
+            settings: None,
         }
+    }
+
+    /// Follows a configuration: model, engine, rules, the executable, as `falconer run` does.
+    pub(crate) fn configured(mut self, settings: Settings) -> Self {
+        self.settings = Some(settings);
+        self
+    }
+
+    /// What counts in a directory now.
+    fn config(&self, directory: &Path) -> Result<Config, LaunchError> {
+        match &self.settings {
+            None => Ok(Config::default()),
+            Some(settings) => settings
+                .within(directory)
+                .map_err(|fault| LaunchError::new("configuration", fault.text).hint(fault.hint)),
+        }
+    }
+
+    /// Whether what was chosen can be kept apart, as far as can be seen before it is started.
+    fn check(&self, chosen: &Chosen, isolation: &SessionIsolation) -> Result<(), LaunchError> {
+        let Some(config) = isolation.config() else {
+            return Ok(());
+        };
+        let engine = &chosen.about.engine;
+        if engine != "claude" {
+            let text = format!(
+                "the engine `{engine}` runs inside the server and cannot be kept apart from it"
+            );
+            let hint = "choose the engine `claude`, or make the session without `isolation`";
+            return Err(not_apart(text).hint(hint));
+        }
+        let path = self.environment.value("PATH");
+        config.check_machine(path).map_err(|error| {
+            let hint = "install what is missing, choose the isolation `home`, or none";
+            not_apart(error.to_string()).hint(hint)
+        })
     }
 
     fn request(&self, engine: EngineChoice) -> EngineRequest {
@@ -47,24 +92,48 @@ impl Chooser {
 
 impl Engines for Chooser {
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
-        // Whoever asked to be kept apart must not run without it.
-        let isolation = session.config.get("isolation");
-        if isolation.is_some_and(|isolation| !isolation.is_null()) {
-            let error = LaunchError::new("isolation", "this server cannot keep sessions apart yet");
-            return Err(error.hint("make the session without `isolation`"));
-        }
-        let engine = session.engine.parse::<EngineChoice>();
-        let engine =
-            engine.map_err(|error| LaunchError::new("unknown_engine", error.to_string()))?;
-        let mut request = self.request(engine);
-        request.model.clone_from(&session.model);
+        let isolation = SessionIsolation::of(&session.config).map_err(not_apart)?;
+        let config = self.config(Path::new(&session.cwd))?;
+        check_configured(&config, &isolation)?;
+        let mut request = self.request(configured_engine(engine(&session.engine)?, &config));
+        request.executable = config.claude.path.as_deref().map(PathBuf::from);
+        request.model = session.model.clone().or_else(|| config.run.model.clone());
         request.cwd = Some(PathBuf::from(&session.cwd));
         request.mode = Some(session.mode.as_str().into());
         let chosen = choose(&request, &self.environment).map_err(|error| refusal(&error))?;
-        Ok(Launch::new(chosen.options, chosen.about))
+        self.check(&chosen, &isolation)?;
+        let terms = terms(session)?;
+        let options = terms
+            .apply(chosen.options)
+            .allow_tools(config.run.allow.iter().cloned())
+            .disallow_tools(config.run.deny.iter().cloned());
+        let launch = Launch::new(options, chosen.about);
+        Ok(match own_policy(&terms, &config)? {
+            Some(policy) => launch.policy(Arc::new(policy)),
+            None => launch,
+        })
     }
 
-    fn names(&self) -> Vec<EngineName> {
+    fn isolates(&self, name: &str, isolation: &SessionIsolation) -> Result<(), LaunchError> {
+        let request = self.request(engine(name)?);
+        let chosen = choose(&request, &self.environment).map_err(|error| refusal(&error))?;
+        self.check(&chosen, isolation)
+    }
+
+    /// The engines know the same short names; one that was started says more.
+    fn models(&self, _: &str) -> Vec<ModelInfo> {
+        let known = falconer_engine::KNOWN_MODELS.iter();
+        let model = |known: &falconer_engine::KnownModel| {
+            let mut model = ModelInfo::default();
+            known.alias.clone_into(&mut model.id);
+            known.display.clone_into(&mut model.name);
+            known.about.clone_into(&mut model.description);
+            model
+        };
+        known.map(model).collect()
+    }
+
+    fn names(&self) -> Vec<falconer_hub::EngineName> {
         let all = [
             EngineChoice::Auto,
             EngineChoice::Claude,
@@ -76,12 +145,67 @@ impl Engines for Chooser {
                 |engine| match choose(&self.request(engine), &self.environment) {
                     Ok(chosen) => {
                         let reason = chosen.about.engine_reason.unwrap_or_default();
-                        EngineName::available(engine.as_str(), reason)
+                        falconer_hub::EngineName::available(engine.as_str(), reason)
                     }
-                    Err(error) => EngineName::missing(engine.as_str(), error.to_string()),
+                    Err(error) => {
+                        falconer_hub::EngineName::missing(engine.as_str(), error.to_string())
+                    }
                 },
             )
             .collect()
+    }
+}
+
+/// What a session that was begun in a terminal was begun with.
+fn terms(session: &SessionRecord) -> Result<Terms, LaunchError> {
+    match session.config.get("terms") {
+        None => Ok(Terms::default()),
+        // Without them it would be allowed more than it was.
+        Some(terms) => Terms::deserialize(terms).map_err(|error| {
+            let text = format!("the terms the session was begun under cannot be read: {error}");
+            LaunchError::new("terms", text)
+        }),
+    }
+}
+
+/// The policy a session was begun with, unless the server has the same.
+fn own_policy(terms: &Terms, config: &Config) -> Result<Option<Policy>, LaunchError> {
+    let configured = config.run.policy.as_deref();
+    let configured = configured.and_then(|file| std::path::absolute(file).ok());
+    match &terms.policy {
+        Some(file) if Some(file) != configured.as_ref() => start::read_policy(file)
+            .map(Some)
+            .map_err(|fault| LaunchError::new("policy", fault.text).hint(fault.hint)),
+        _ => Ok(None),
+    }
+}
+
+/// If somebody, or the project, wants every run in a sandbox, this one has to be.
+fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(), LaunchError> {
+    match (config.run.isolation, isolation) {
+        (Isolation::None, _) | (_, SessionIsolation::Sandbox { .. }) => Ok(()),
+        _ => Err(
+            not_apart("the configuration wants every run in a sandbox".to_owned())
+                .hint("make the session with `isolation`: {\"type\": \"sandbox\"}"),
+        ),
+    }
+}
+
+fn engine(name: &str) -> Result<EngineChoice, LaunchError> {
+    let engine = name.parse::<EngineChoice>();
+    engine.map_err(|error| LaunchError::new(LaunchError::UNKNOWN, error.to_string()))
+}
+
+fn not_apart(text: String) -> LaunchError {
+    LaunchError::new(LaunchError::ISOLATION, text)
+}
+
+/// `auto` is what the user has configured.
+fn configured_engine(asked: EngineChoice, config: &Config) -> EngineChoice {
+    match (asked, config.run.engine) {
+        (EngineChoice::Auto, EngineName::Claude) => EngineChoice::Claude,
+        (EngineChoice::Auto, EngineName::Native) => EngineChoice::Native,
+        (asked, _) => asked,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `falconer serve`: agents over HTTP, until Ctrl-C.
 
 mod engines;
+mod settings;
 mod token;
 
 use std::net::SocketAddr;
@@ -10,12 +11,15 @@ use std::sync::Arc;
 use clap::Args;
 use falconer_hub::{Hub, HubConfig};
 use falconer_server::{Bypass, Proxy, Server, ServerConfig, TlsFiles};
-use falconer_store::{SqliteStore, Store};
+use falconer_store::Store;
 use owo_colors::OwoColorize;
 
 use crate::exit::{Done, Exit, Fault};
+use crate::keep;
 use crate::places;
+use crate::run::start;
 pub(crate) use engines::Chooser;
+use settings::Settings;
 
 /// What a server is started with
 #[derive(Debug, Args)]
@@ -61,6 +65,7 @@ pub(crate) struct Serve {
 }
 
 pub(crate) async fn serve(arguments: Serve) -> Done {
+    let settings = Settings::load(&std::env::current_dir()?)?;
     let state = places::state_directory()?;
     std::fs::create_dir_all(&state).map_err(|error| {
         let text = format!("failed to make {}: {error}", state.display());
@@ -68,20 +73,19 @@ pub(crate) async fn serve(arguments: Serve) -> Done {
     })?;
     let file = match &arguments.store {
         Some(file) => file.clone(),
-        None => state.join("falconer.db"),
+        None => places::store_file()?,
     };
-    let store = SqliteStore::open(&file).await.map_err(|error| {
-        let hint = "look at the file: is it yours, is the disk full, is it of a newer version?";
-        Fault::setup(format!("failed to open the store: {error}"), hint)
-    })?;
-    let store: Arc<dyn Store> = Arc::new(store);
-    let hub = Hub::open(Arc::clone(&store), hub_config(&arguments)?).await;
+    let store: Arc<dyn Store> = Arc::new(keep::open_store(file).await?);
+    let hub = Hub::open(Arc::clone(&store), hub_config(&arguments, &settings)?).await;
     let hub = hub.map_err(|error| Fault::setup(error, "see `falconer doctor`"))?;
     let server = Server::bind(hub.clone(), server_config(&arguments)?).await;
     let server = server.map_err(|error| Fault::setup(&error, error.advice()))?;
     let kept = token::keep(&server, &state.join("token")).await?;
     announce(&server, &kept)?;
-    server.run(until_told()).await;
+    tokio::select! {
+        () = server.run(until_told()) => {}
+        never = settings.follow() => match never {},
+    }
     anstream::eprintln!("ending the agents; press Ctrl-C again to stop waiting");
     tokio::select! {
         () = hub.shut_down() => {}
@@ -91,14 +95,24 @@ pub(crate) async fn serve(arguments: Serve) -> Done {
     Ok(Exit::Success)
 }
 
-fn hub_config(arguments: &Serve) -> Result<HubConfig, Fault> {
-    let engines = Chooser::new(arguments.engine_scenario.clone(), arguments.allow_bypass);
-    let bypass = match arguments.allow_bypass {
-        true => falconer_hub::Bypass::Agreed,
-        false => falconer_hub::Bypass::Refused,
-    };
+fn hub_config(arguments: &Serve, settings: &Settings) -> Result<HubConfig, Fault> {
+    let engines = Chooser::new(arguments.engine_scenario.clone(), bypass(arguments));
+    let engines = engines.configured(settings.clone());
     let locks = places::locks_directory()?;
-    Ok(HubConfig::new(engines, locks).bypass(bypass))
+    let config = HubConfig::new(engines, locks).bypass(bypass(arguments));
+    // Read once: whoever changes the policy of a server starts it again.
+    let policy = settings.within(&std::env::current_dir()?)?.run.policy;
+    Ok(match policy {
+        Some(file) => config.policy(Arc::new(start::read_policy(file.as_ref())?)),
+        None => config,
+    })
+}
+
+fn bypass(arguments: &Serve) -> Bypass {
+    match arguments.allow_bypass {
+        true => Bypass::Accepted,
+        false => Bypass::Forbidden,
+    }
 }
 
 fn server_config(arguments: &Serve) -> Result<ServerConfig, Fault> {
@@ -118,9 +132,7 @@ fn server_config(arguments: &Serve) -> Result<ServerConfig, Fault> {
     if arguments.trusted_proxy {
         config.proxy = Proxy::Trusted;
     }
-    if arguments.allow_bypass {
-        config.bypass = Bypass::Allowed;
-    }
+    config.bypass = bypass(arguments);
     Ok(config)
 }
 

@@ -1,6 +1,7 @@
 //! A session as people read it: who said what, what was called, what came back.
 
 use falconer::sessions::{MessageKind, SessionMessage};
+use falconer_event::{Action, ActionStatus, Body, Event, ItemContent, PromptState};
 use serde_json::Value;
 
 /// One piece of a session.
@@ -37,6 +38,50 @@ pub(super) fn read(message: &SessionMessage, parts: &mut Vec<Part>) {
     }
 }
 
+/// Adds what an event of the store says. What sub-agents do among themselves is left out, as in
+/// the engine's file.
+pub(super) fn read_event(event: &Event, parts: &mut Vec<Part>) {
+    let Body::ItemCompleted(item) = &event.body else {
+        return;
+    };
+    match &item.content {
+        ItemContent::Prompt(prompt) if prompt.state != PromptState::Cancelled => {
+            said(MessageKind::User, &prompt.text, parts);
+        }
+        ItemContent::Message { text } if event.parent.is_none() => {
+            said(MessageKind::Assistant, text, parts);
+        }
+        ItemContent::Action(action) if event.parent.is_none() => of_action(action, parts),
+        _ => {}
+    }
+}
+
+fn of_action(action: &Action, parts: &mut Vec<Part>) {
+    parts.push(Part::Call {
+        tool: action.tool.clone(),
+        input: input_text(&action.input),
+    });
+    if let Some(result) = &action.result {
+        let cut = match result.truncated {
+            true => format!("\n[… {} characters in all]", result.length),
+            false => String::new(),
+        };
+        parts.push(Part::Result {
+            text: format!("{}{cut}", result.text),
+            failed: action.status != ActionStatus::Ok,
+        });
+    }
+}
+
+/// What a call is about: the command or the file, else all of its input.
+fn input_text(input: &Value) -> String {
+    match (&input["command"], &input["file_path"]) {
+        (Value::String(command), _) => command.clone(),
+        (_, Value::String(path)) => path.clone(),
+        _ => input.to_string(),
+    }
+}
+
 fn said(kind: MessageKind, text: &str, parts: &mut Vec<Part>) {
     if text.trim().is_empty() {
         return;
@@ -52,14 +97,9 @@ fn of_block(kind: MessageKind, block: &Value, parts: &mut Vec<Part>) {
     match text("type") {
         "text" => said(kind, text("text"), parts),
         "tool_use" => {
-            let input = match (&block["input"]["command"], &block["input"]["file_path"]) {
-                (Value::String(command), _) => command.clone(),
-                (_, Value::String(path)) => path.clone(),
-                _ => block["input"].to_string(),
-            };
             parts.push(Part::Call {
                 tool: text("name").to_owned(),
-                input,
+                input: input_text(&block["input"]),
             });
         }
         "tool_result" => parts.push(Part::Result {

@@ -1,23 +1,22 @@
-//! `falconer sessions`: the sessions on this machine, of both engines: they keep the same files.
-//!
-//! What a server keeps is behind its API; a second [`Shelf`] will read that.
+//! `falconer sessions`: the sessions on this machine: the files of both engines, and the store of
+//! the server.
 
 mod conversation;
 mod export;
+mod kept;
 mod shelf;
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use falconer::sessions::SessionInfo;
 use owo_colors::OwoColorize;
 use serde_json::json;
 
 use crate::exit::{Done, Exit, Fault, say};
 use crate::render::{clean, first_line};
 use conversation::Part;
-use shelf::Shelf;
+use shelf::{Copy, Entry, Shelf};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -30,8 +29,15 @@ Examples:
   falconer sessions fork 4f2a --title 'another way'
   falconer sessions rename 4f2a 'The flaky test'
   falconer sessions delete 4f2a --yes
-  falconer run 'And the docs' --resume 4f2a8c1e-…")]
+  falconer run 'And the docs' --resume 4f2a8c1e-…
+
+Shown are the files of both engines and what a server on this machine keeps; a session
+that is in both is shown once. One that a server is running is changed through the
+server only.")]
 pub(crate) struct Sessions {
+    /// The store of the server; the one in the state directory if not given
+    #[arg(long, value_name = "FILE", global = true)]
+    store: Option<PathBuf>,
     #[command(subcommand)]
     what: What,
 }
@@ -39,6 +45,9 @@ pub(crate) struct Sessions {
 #[derive(Debug, Subcommand)]
 enum What {
     /// List sessions, the newest first
+    #[command(
+        after_help = "Examples:\n  falconer sessions list               those of this directory\n  falconer sessions list --all --json"
+    )]
     List {
         #[command(flatten)]
         place: Where,
@@ -50,11 +59,15 @@ enum What {
         json: bool,
     },
     /// Show a session
+    #[command(
+        after_help = "Examples:\n  falconer sessions show 4f2a          the beginning of an id is enough"
+    )]
     Show {
         /// Its id, or the beginning of it
         session: String,
     },
     /// Find sessions in which something was said
+    #[command(after_help = "Examples:\n  falconer sessions search 'flaky test' --all")]
     Search {
         /// What was said; capitals do not matter
         text: String,
@@ -65,6 +78,9 @@ enum What {
         json: bool,
     },
     /// Write a session as a document
+    #[command(
+        after_help = "Examples:\n  falconer sessions export 4f2a > session.md\n  falconer sessions export 4f2a --format html --output session.html"
+    )]
     Export {
         /// Its id, or the beginning of it
         session: String,
@@ -76,6 +92,7 @@ enum What {
         output: Option<PathBuf>,
     },
     /// Copy a session, to go on with the copy
+    #[command(after_help = "Examples:\n  falconer sessions fork 4f2a --title 'another way'")]
     Fork {
         /// Its id, or the beginning of it
         session: String,
@@ -87,6 +104,7 @@ enum What {
         up_to: Option<String>,
     },
     /// Give a session another title
+    #[command(after_help = "Examples:\n  falconer sessions rename 4f2a 'The flaky test'")]
     Rename {
         /// Its id, or the beginning of it
         session: String,
@@ -94,6 +112,7 @@ enum What {
         title: String,
     },
     /// Delete a session for good
+    #[command(after_help = "Examples:\n  falconer sessions delete 4f2a --yes")]
     Delete {
         /// Its id, or the beginning of it
         session: String,
@@ -125,51 +144,56 @@ enum Format {
     Html,
 }
 
-pub(crate) fn sessions(arguments: Sessions) -> Done {
-    match arguments.what {
-        What::List { place, limit, json } => list(&shelf_of(&place)?, limit, json)?,
-        What::Show { session } => show(&session)?,
-        What::Search { text, place, json } => return search(&shelf_of(&place)?, &text, json),
+pub(crate) async fn sessions(arguments: Sessions) -> Done {
+    let store = arguments.store.as_deref();
+    let shelf = match &arguments.what {
+        What::List { place, .. } | What::Search { place, .. } => shelf_of(place, store).await?,
+        _ => Shelf::all(store).await?,
+    };
+    let done = act(&shelf, arguments.what).await;
+    shelf.close().await;
+    done
+}
+
+async fn act(shelf: &Shelf, what: What) -> Done {
+    match what {
+        What::List { limit, json, .. } => list(shelf, limit, json).await?,
+        What::Show { session } => show(shelf, &session).await?,
+        What::Search { text, json, .. } => return search(shelf, &text, json).await,
         What::Export {
             session,
             format,
             output,
-        } => export_to(&session, format, output)?,
+        } => export_to(shelf, &session, format, output).await?,
         What::Fork {
             session,
             title,
             up_to,
-        } => {
-            let shelf = Shelf::all()?;
-            let copy = shelf.fork(&shelf.find(&session)?, title, up_to)?;
-            anstream::println!("{copy}");
-            say(
-                "next:",
-                format!("`falconer run --resume {copy} '…'` goes on with the copy"),
-            );
-        }
+        } => fork(shelf, &session, title, up_to).await?,
         What::Rename { session, title } => {
-            let shelf = Shelf::all()?;
-            shelf.rename(&shelf.find(&session)?, &title)?;
+            let entry = shelf.find(&session).await?;
+            shelf.rename(&entry, &title).await?;
         }
-        What::Delete { session, yes } => delete(&session, yes)?,
+        What::Delete { session, yes } => delete(shelf, &session, yes).await?,
     }
     Ok(Exit::Success)
 }
 
-fn shelf_of(place: &Where) -> Result<Shelf, Fault> {
+async fn shelf_of(place: &Where, store: Option<&Path>) -> Result<Shelf, Fault> {
     match (&place.cwd, place.all) {
-        (_, true) => Shelf::all(),
+        (_, true) => Shelf::all(store).await,
         (directory, false) => {
-            Shelf::of_directory(crate::run::start::directory(directory.as_deref())?)
+            let directory = crate::run::start::directory(directory.as_deref())?;
+            Shelf::of_directory(directory, store).await
         }
     }
 }
 
-fn list(shelf: &Shelf, limit: usize, json: bool) -> Result<(), Fault> {
-    let listed = shelf.list(limit);
+async fn list(shelf: &Shelf, limit: usize, json: bool) -> Result<(), Fault> {
+    let listed = shelf.list(limit).await?;
     if json {
-        return print_json(&json!(listed));
+        let rows: Vec<_> = listed.iter().map(Entry::json).collect();
+        return print_json(&json!(rows));
     }
     if listed.is_empty() {
         say(
@@ -177,24 +201,27 @@ fn list(shelf: &Shelf, limit: usize, json: bool) -> Result<(), Fault> {
             "there are no sessions here; `--all` looks everywhere",
         );
     }
-    for info in &listed {
-        print_line(info, None);
+    for entry in &listed {
+        print_line(entry, None);
     }
     Ok(())
 }
 
-fn print_line(info: &SessionInfo, found: Option<&str>) {
-    let time = info.last_modified.strftime("%Y-%m-%d %H:%M");
-    let title = first_line(&clean(&info.summary));
-    let id = info.session_id.as_str();
-    let place = info
-        .cwd
-        .as_ref()
-        .map(|cwd| cwd.display().to_string())
+fn print_line(entry: &Entry, found: Option<&str>) {
+    let time = entry.changed().strftime("%Y-%m-%d %H:%M");
+    let title = first_line(&clean(&entry.title));
+    let place = entry
+        .directory()
+        .map(|directory| directory.display().to_string())
         .unwrap_or_default();
+    let kept = match entry.record() {
+        Some(record) if record.owner.is_some() => format!("  ({})", record.state),
+        Some(_) if !entry.has_file() => "  (only in the store)".to_owned(),
+        _ => String::new(),
+    };
     anstream::println!(
-        "{}  {time}  {title}  {}",
-        clean(id).bold(),
+        "{}  {time}  {title}  {}{kept}",
+        clean(entry.id()).bold(),
         clean(&place).dimmed()
     );
     if let Some(found) = found {
@@ -202,41 +229,37 @@ fn print_line(info: &SessionInfo, found: Option<&str>) {
     }
 }
 
-fn show(session: &str) -> Result<(), Fault> {
-    let shelf = Shelf::all()?;
-    let id = shelf.find(session)?;
-    let text = export::markdown(&shelf.title(&id), &shelf.parts(&id)?);
+async fn show(shelf: &Shelf, session: &str) -> Result<(), Fault> {
+    let entry = shelf.find(session).await?;
+    let text = export::markdown(&entry.title, &shelf.parts(&entry).await?);
     let cwd = PathBuf::new();
     crate::render::Screen::new(anstream::stdout(), cwd).markdown_block(&text)?;
     Ok(())
 }
 
-fn search(shelf: &Shelf, text: &str, json: bool) -> Done {
+async fn search(shelf: &Shelf, text: &str, json: bool) -> Done {
     let wanted = text.to_lowercase();
     let mut found = Vec::new();
-    for info in shelf.list(usize::MAX) {
+    for entry in shelf.list(usize::MAX).await? {
         // A session that cannot be read is told by `show`.
-        let parts = shelf.parts(&info.session_id).unwrap_or_default();
+        let parts = shelf.parts(&entry).await.unwrap_or_default();
         let hit = parts.iter().find_map(|part| part.line_with(&wanted));
-        let titled = info
-            .summary
-            .to_lowercase()
-            .contains(&wanted)
-            .then(|| info.summary.clone());
+        let titled = entry.title.to_lowercase().contains(&wanted);
+        let titled = titled.then(|| entry.title.clone());
         if let Some(line) = hit.or(titled) {
-            found.push((info, first_line(&clean(&line))));
+            found.push((entry, first_line(&clean(&line))));
         }
     }
     if json {
         let rows: Vec<_> = found
             .iter()
-            .map(|(info, line)| json!({"session": info, "line": line}))
+            .map(|(entry, line)| json!({"session": entry.json(), "line": line}))
             .collect();
         print_json(&json!(rows))?;
     } else {
         found
             .iter()
-            .for_each(|(info, line)| print_line(info, Some(line)));
+            .for_each(|(entry, line)| print_line(entry, Some(line)));
     }
     Ok(match found.is_empty() {
         true => Exit::Agent,
@@ -244,13 +267,17 @@ fn search(shelf: &Shelf, text: &str, json: bool) -> Done {
     })
 }
 
-fn export_to(session: &str, format: Format, output: Option<PathBuf>) -> Result<(), Fault> {
-    let shelf = Shelf::all()?;
-    let id = shelf.find(session)?;
+async fn export_to(
+    shelf: &Shelf,
+    session: &str,
+    format: Format,
+    output: Option<PathBuf>,
+) -> Result<(), Fault> {
+    let entry = shelf.find(session).await?;
     let text = match format {
-        Format::Jsonl => shelf.raw(&id)?,
-        Format::Markdown => export::markdown(&shelf.title(&id), &shelf.parts(&id)?),
-        Format::Html => export::html(&shelf.title(&id), &shelf.parts(&id)?),
+        Format::Jsonl => shelf.raw(&entry).await?,
+        Format::Markdown => export::markdown(&entry.title, &shelf.parts(&entry).await?),
+        Format::Html => export::html(&entry.title, &shelf.parts(&entry).await?),
     };
     match output {
         None => io::stdout().write_all(text.as_bytes())?,
@@ -262,18 +289,37 @@ fn export_to(session: &str, format: Format, output: Option<PathBuf>) -> Result<(
     Ok(())
 }
 
-fn delete(session: &str, yes: bool) -> Result<(), Fault> {
-    let shelf = Shelf::all()?;
-    let id = shelf.find(session)?;
+async fn fork(
+    shelf: &Shelf,
+    session: &str,
+    title: Option<String>,
+    up_to: Option<String>,
+) -> Result<(), Fault> {
+    let entry = shelf.find(session).await?;
+    let (id, next) = match shelf.fork(&entry, title, up_to).await? {
+        Copy::File(id) => {
+            let next = format!("`falconer run --resume {id} '…'` goes on with the copy");
+            (id, next)
+        }
+        Copy::Kept(id) => {
+            let next = format!("`falconer attach {id}` goes on with the copy on the server");
+            (id, next)
+        }
+    };
+    anstream::println!("{id}");
+    say("next:", next);
+    Ok(())
+}
+
+async fn delete(shelf: &Shelf, session: &str, yes: bool) -> Result<(), Fault> {
+    let entry = shelf.find(session).await?;
     if !yes {
         if !io::stdin().is_terminal() {
             let text = "deleting is for good, and there is nobody to ask";
             return Err(Fault::usage(text, "add `--yes`"));
         }
-        anstream::print!(
-            "delete {id} ({}) for good? [y/N] ",
-            first_line(&clean(&shelf.title(&id)))
-        );
+        let title = first_line(&clean(&entry.title));
+        anstream::print!("delete {} ({title}) for good? [y/N] ", clean(entry.id()));
         io::stdout().flush()?;
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line)?;
@@ -282,7 +328,7 @@ fn delete(session: &str, yes: bool) -> Result<(), Fault> {
             return Ok(());
         }
     }
-    shelf.delete(&id)
+    shelf.delete(&entry).await
 }
 
 fn print_json(value: &serde_json::Value) -> Result<(), Fault> {

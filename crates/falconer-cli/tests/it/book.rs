@@ -2,11 +2,14 @@
 //!
 //! A block ```` ```console ```` holds commands (`$ `, continued by `> `) and what they write.
 //! `...` stands for any lines, `[..]` for any text; `? 3` after a command is its exit code.
+//! Variables that are exported and functions hold for the rest of the page, as in one shell.
+//! `falconer serve` starts a real server, on a port of its own in place of 4780.
+
+mod shell;
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
-use crate::program::{Place, finish};
+use shell::Shell;
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -26,9 +29,6 @@ fn pages() -> Vec<(String, String)> {
     pages.sort();
     pages
 }
-
-/// Pages about a server that runs; what they show is held by the tests of the server.
-const WITH_A_SERVER: [&str; 2] = ["operations.md", "server.md"];
 
 #[derive(Debug, Default)]
 struct Example {
@@ -86,33 +86,19 @@ fn line_fits(expected: &str, found: &str) -> bool {
         .is_match(found)
 }
 
-/// Runs the commands of a page one after the other, in one shell's environment.
+/// Runs the commands of a page one after the other.
 fn run_page(name: &str, examples: &[Example]) {
-    let place = Place::new();
-    let falconer = Path::new(env!("CARGO_BIN_EXE_falconer")).parent().unwrap();
-    let path = format!("{}:/usr/bin:/bin", falconer.display());
-    let mut exports = String::new();
+    let mut shell = Shell::new();
     for example in examples {
-        if example.command.starts_with("export ") {
-            exports += &format!("{}\n", example.command);
-            continue;
-        }
-        let mut command = place.command("sh");
-        command
-            .args(["-c", &format!("{exports}exec 2>&1\n{}", example.command)])
-            .env("PATH", &path)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let ran = finish(command.spawn().unwrap());
-        let found: Vec<_> = ran.stdout.lines().collect();
-        let context = format!("{name}: $ {}\n{}", example.command, ran.stdout);
+        let (code, output) = shell.run(&example.command);
+        let found: Vec<_> = output.lines().collect();
+        let context = format!("{name}: $ {}\n{output}", example.command);
         assert!(
             fits(&example.output, &found),
             "{context}\nexpected: {:#?}",
             example.output
         );
-        assert_eq!(ran.code, Some(example.code), "{context}");
+        assert_eq!(code, example.code, "{context}");
     }
 }
 
@@ -121,13 +107,23 @@ fn every_shell_example_does_what_the_page_says() {
     let mut count = 0;
     for (name, page) in pages() {
         let has_other = page.contains("```sh\n") || page.contains("```bash\n");
-        let may_have = WITH_A_SERVER.contains(&name.as_str());
-        assert!(may_have || !has_other, "{name}: use ```console");
+        assert!(!has_other, "{name}: use ```console");
         let examples = examples(&page);
         count += examples.len();
         run_page(&name, &examples);
     }
     assert!(count > 20, "only {count} examples were found");
+}
+
+#[test]
+fn the_server_section_of_the_readme_does_what_it_says() {
+    let readme = std::fs::read_to_string(docs().join("../README.md")).unwrap();
+    let section = readme
+        .split("\n## ")
+        .find(|part| part.starts_with("As a server"));
+    let examples = examples(section.expect("there is one"));
+    assert!(examples.len() > 5, "only {} examples", examples.len());
+    run_page("README.md", &examples);
 }
 
 #[test]

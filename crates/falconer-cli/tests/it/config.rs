@@ -98,3 +98,43 @@ fn an_editor_is_run_and_its_work_checked() {
     let none = config(&place, &["edit"]);
     assert!(none.stderr.contains("hint: set EDITOR"), "{}", none.stderr);
 }
+
+#[test]
+fn the_file_is_where_the_platform_and_the_user_want_it() {
+    let place = Place::new();
+    let base = place.path().display().to_string();
+    let path = |variables: &[(&str, &str)]| {
+        let mut command = place.falconer();
+        command.args(["config", "path"]);
+        command.envs(variables.iter().copied());
+        let ran = run(&mut command, "");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.stdout.trim().replace(&base, "[place]")
+    };
+    let named = format!("{base}/named");
+    let xdg = format!("{base}/xdg");
+    let table: [(&[(&str, &str)], &str); 4] = [
+        (&[], "[place]/home/.config/falconer/config.toml"),
+        (
+            &[("XDG_CONFIG_HOME", &xdg)],
+            "[place]/xdg/falconer/config.toml",
+        ),
+        // The specification has relative ones ignored.
+        (
+            &[("XDG_CONFIG_HOME", "relative")],
+            "[place]/home/.config/falconer/config.toml",
+        ),
+        (
+            &[("XDG_CONFIG_HOME", &xdg), ("FALCONER_CONFIG_DIR", &named)],
+            "[place]/named/config.toml",
+        ),
+    ];
+    for (variables, expected) in table {
+        assert_eq!(path(variables), expected, "{variables:?}");
+    }
+    let mut homeless = place.falconer();
+    homeless.args(["config", "path"]).env_remove("HOME");
+    let ran = run(&mut homeless, "");
+    assert_eq!(ran.code, Some(3), "{}", ran.stdout);
+    assert!(ran.stderr.contains("FALCONER_CONFIG_DIR"), "{}", ran.stderr);
+}

@@ -31,6 +31,18 @@ fn cli(place: &Place, says: &str) -> String {
     path.display().to_string()
 }
 
+/// A directory with these programs and nothing else, for the path.
+fn programs(place: &Place, scripts: &[(&str, &str)]) -> String {
+    let folder = place.path().join("programs");
+    std::fs::create_dir(&folder).unwrap();
+    for (name, script) in scripts {
+        let path = folder.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    folder.display().to_string()
+}
+
 #[test]
 fn a_machine_with_a_key_is_fine_and_nothing_is_left_behind() {
     let place = Place::new();
@@ -154,6 +166,63 @@ fn what_is_missing_fails_with_a_fix() {
                 command.env("PATH", "/nowhere");
             }),
         ),
+        (
+            "sandbox",
+            "warning",
+            "bwrap does not work: not allowed here",
+            Box::new(|place, command| {
+                let path = programs(place, &[("bwrap", "echo not allowed here >&2; exit 1")]);
+                command.env("PATH", path);
+            }),
+        ),
+        (
+            "sandbox",
+            "warning",
+            "socat is not installed",
+            Box::new(|place, command| {
+                command.env("PATH", programs(place, &[("bwrap", "exit 0")]));
+            }),
+        ),
+        (
+            "sandbox",
+            "ok",
+            "socat is there",
+            Box::new(|place, command| {
+                let path = programs(place, &[("bwrap", "exit 0"), ("socat", "exit 0")]);
+                command.env("PATH", path);
+            }),
+        ),
+        ("store", "ok", "none yet", Box::new(|_, _| ())),
+        (
+            "store",
+            "warning",
+            "is damaged",
+            Box::new(|place, _| {
+                let state = place.path().join("home/.local/state/falconer");
+                std::fs::create_dir_all(&state).unwrap();
+                std::fs::write(state.join("falconer.db"), "no database at all").unwrap();
+            }),
+        ),
+        (
+            "sessions",
+            "failed",
+            "cannot write",
+            Box::new(|place, command| {
+                let file = place.path().join("file");
+                std::fs::write(&file, "").unwrap();
+                command.env("CLAUDE_CONFIG_DIR", file);
+            }),
+        ),
+        (
+            "temporary files",
+            "failed",
+            "cannot write",
+            Box::new(|place, command| {
+                let file = place.path().join("file");
+                std::fs::write(&file, "").unwrap();
+                command.env("TMPDIR", file);
+            }),
+        ),
     ];
     for (name, state, text, change) in table {
         let place = Place::new();
@@ -170,6 +239,8 @@ fn what_is_missing_fails_with_a_fix() {
             "{name}"
         );
         assert_eq!(report["ok"], state != "failed", "{name}: {}", ran.stdout);
+        let needs_fix = matches!(state, "failed" | "warning");
+        assert_eq!(found["fix"].is_string(), needs_fix, "{name}: {found}");
     }
 }
 
@@ -220,4 +291,92 @@ fn online_asks_the_model() {
     });
     assert_eq!(check(&report, "model")["state"], "failed", "{}", ran.stdout);
     assert_eq!(ran.code, Some(3));
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let place = Place::new();
+    let small = crate::faults::Small::at(&place.path().join("small"));
+    // Only root can have a file system that is nearly full.
+    if !small.is_mounted() {
+        return;
+    }
+    let (ran, report) = doctor(&place, |command| {
+        command.env("FALCONER_STATE_DIR", place.path().join("small/state"));
+    });
+    let disk = check(&report, "disk");
+    assert_eq!(disk["state"], "failed", "{disk}");
+    assert!(disk["fix"].is_string(), "{disk}");
+    assert_eq!(ran.code, Some(3));
+}
+
+#[test]
+fn a_store_whose_server_died_is_told_with_what_to_do() {
+    use crate::hosted::Hosted;
+    let place = Place::new();
+    let model = r#"{ "rules": [ { "reply": { "message": { "content": [ { "type": "tool_use",
+        "name": "Bash", "input": { "command": "touch x" } } ] } } } ] }"#;
+    let server = Hosted::start(&place, model);
+    let session = server.session(Some("go"));
+    server.until_state(&session, "waiting");
+    let (_, report) = doctor(&place, |_| ());
+    let store = check(&report, "store");
+    assert_eq!(store["state"], "ok", "{store}");
+    assert!(
+        store["text"].as_str().unwrap().contains("1 requests wait"),
+        "{store}"
+    );
+    let running = store["details"][0].as_str().unwrap();
+    assert!(running.ends_with("runs 1 sessions"), "{store}");
+}
+
+#[test]
+fn locks_of_runs_that_were_killed_are_removed_and_told() {
+    let place = Place::new();
+    let model = r#"{ "rules": [ { "reply": { "message": { "content": [ { "type": "tool_use",
+        "name": "Bash", "input": { "command": "echo begun; sleep 600" } } ] } } } ] }"#;
+    std::fs::write(place.path().join("work/model.json"), model).unwrap();
+    let mut command = place.falconer();
+    command.args([
+        "run",
+        "go",
+        "--engine",
+        "script",
+        "--scenario",
+        "model.json",
+        "--allow",
+        "Bash",
+    ]);
+    let mut running = crate::program::start(&mut command);
+    let locks = place.path().join("home/.local/state/falconer/locks");
+    let count = || std::fs::read_dir(&locks).map_or(0, Iterator::count);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let (ran, report) = loop {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "it never locked anything"
+        );
+        // The lock is there when somebody holds it.
+        let (ran, report) = doctor(&place, |_| ());
+        if check(&report, "locks")["text"]
+            .as_str()
+            .unwrap()
+            .contains("1 session is in use")
+        {
+            break (ran, report);
+        }
+    };
+    assert_eq!(ran.code, Some(0), "{report}");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(count() > 0);
+    let (_, report) = doctor(&place, |_| ());
+    let found = check(&report, "locks");
+    assert_eq!(found["state"], "ok", "{found}");
+    let text = found["text"].as_str().unwrap();
+    assert!(
+        text.contains("1 left by runs that were killed are removed"),
+        "{found}"
+    );
+    assert_eq!(count(), 0, "{found}");
 }

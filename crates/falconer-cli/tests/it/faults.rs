@@ -8,3 +8,5 @@ mod run;
 mod server;
 mod servers;
 mod tools;
+
+pub(crate) use disk::Small;

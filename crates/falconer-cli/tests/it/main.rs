@@ -11,13 +11,23 @@ mod config;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod dialogue;
+#[cfg(test)]
 mod differential;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod hosted;
+#[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod official_sdks;
+#[cfg(test)]
+mod output;
+#[cfg(test)]
+mod piped;
 #[cfg(test)]
 mod policy;
 #[cfg(test)]
@@ -29,10 +39,18 @@ mod run;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod serve_apart;
+#[cfg(test)]
+mod server_process;
+#[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod shelf;
 #[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod usage;
+#[cfg(test)]
+mod whole;

@@ -1,175 +1,256 @@
-//! `falconer attach` and `falconer approve` against a server that speaks as ours does.
+//! `falconer attach` and `falconer approve` with a server of ours and a scripted model.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc;
+use serde_json::Value;
 
-use serde_json::{Value, json};
-
-use crate::program::{Place, run};
+use crate::hosted::Hosted;
+use crate::program::{Place, Ran, finish, run, start};
 use crate::terminal::Terminal;
 
-/// Answers by a table of paths, and tells what was posted.
-struct Server {
-    url: String,
-    posted: mpsc::Receiver<(String, Value)>,
+/// A model that runs what it is told to touch, asks, plans, talks, or falls silent.
+const MODEL: &str = r#"{ "rules": [
+  { "when": { "tool_result_contains": "blue" }, "times": "always", "reply": { "text": "Blue it is." } },
+  { "when": { "tool_result_contains": "not now" }, "times": "always", "reply": { "text": "Then I will not." } },
+  { "when": { "tool_result_contains": "" }, "times": "always", "reply": { "text": "That is all." } },
+  { "when": { "last_user_contains": "touch" }, "times": "always", "reply": { "message": { "content": [
+    { "type": "tool_use", "name": "Bash", "input": { "command": "touch made" } } ] } } },
+  { "when": { "last_user_contains": "ask me" }, "times": "always", "reply": { "message": { "content": [
+    { "type": "tool_use", "name": "AskUserQuestion", "input": { "questions": [
+      { "question": "Which colour?", "header": "Colour", "multiSelect": false, "options": [
+        { "label": "red", "description": "warm" }, { "label": "blue", "description": "cold" } ] } ] } } ] } } },
+  { "when": { "last_user_contains": "begin" }, "times": "always", "reply": { "message": { "content": [
+    { "type": "text", "text": "First words.\n\nNever reached." } ], "delta_chars": 14,
+    "fault": { "stall": { "after": 4 } } } } },
+  { "times": "always", "reply": { "text": "I hear you." } } ] }"#;
+
+fn attach(place: &Place, server: &Hosted<'_>, session: &str) -> Terminal {
+    let arguments = format!("attach {session} --server {}", server.url());
+    Terminal::start(place, &arguments, &[])
 }
 
-fn event(seq: u64, kind: &str, data: &Value) -> String {
-    let event = json!({ "seq": seq, "time": "2026-01-01T00:00:00Z", "session": "s1", "run": "r",
-        "source": "agent", "type": kind, "data": data });
-    format!("id: {seq}\nevent: event\ndata: {event}\n\n")
+fn made(place: &Place) -> bool {
+    place.path().join("work/made").exists()
 }
 
-fn request() -> Value {
-    json!({ "id": "r/1", "session": "s1", "kind": "permission", "tool": "Bash", "state": "pending",
-        "input": { "command": "git push" }, "digest": "abc", "suggestions": [
-            { "type": "addRules", "behavior": "allow", "destination": "localSettings",
-              "rules": [{ "toolName": "Bash", "ruleContent": "git push:*" }] } ] })
-}
-
-fn stream() -> String {
-    let hello =
-        json!({ "resume": "fresh", "after": 0, "head": 2, "pending": [request()], "queue": [] });
-    let message = json!({ "id": "m", "content": { "type": "message", "text": "Shall I push?" } });
-    let asked = json!({ "id": "r/1", "tool_use_id": "t", "tool": "Bash", "digest": "abc",
-        "input": { "command": "git push" }, "suggestions": request()["suggestions"] });
-    format!("event: hello\ndata: {hello}\n\n")
-        + &event(1, "item.completed", &message)
-        + &event(2, "permission.requested", &asked)
-}
-
-impl Server {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (sender, posted) = mpsc::channel();
-        // Ends with the test.
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let sender = sender.clone();
-                std::thread::spawn(move || serve(&stream, &sender));
-            }
-        });
-        Self { url, posted }
-    }
-}
-
-fn serve(stream: &TcpStream, posted: &mpsc::Sender<(String, Value)>) -> Option<()> {
-    let mut reader = BufReader::new(stream.try_clone().ok()?);
-    let mut out = stream.try_clone().ok()?;
-    let mut first = String::new();
-    reader.read_line(&mut first).ok()?;
-    let (mut length, mut has_token) = (0, false);
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let line = line.trim().to_ascii_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(value) = line.strip_prefix("content-length: ") {
-            length = value.parse().ok()?;
-        }
-        has_token |= line == "authorization: bearer flc_right";
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let path = first.split(' ').nth(1)?.to_owned();
-    if !body.is_empty() {
-        let _ = posted.send((path.clone(), serde_json::from_slice(&body).ok()?));
-    }
-    let (status, answer) = match path.as_str() {
-        _ if !has_token => ("401 Unauthorized", json!({ "detail": "no such token" })),
-        "/v1/requests?state=pending" => ("200 OK", json!({ "requests": [request()] })),
-        "/v1/requests/r%2F1" => ("200 OK", request()),
-        "/v1/requests/r%2F2" => ("410 Gone", json!({ "detail": "the request has expired" })),
-        "/v1/requests/r%2F1/answer" => ("200 OK", json!({ "request": request() })),
-        "/v1/sessions/s1" => ("200 OK", json!({ "id": "s1", "cwd": "/", "head": 2 })),
-        "/v1/sessions/s1/messages" => ("202 Accepted", json!({})),
-        "/v1/sessions/s1/stream?after=0" => {
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
-            write!(out, "{head}{}", self::stream()).ok()?;
-            // The stream stays open until the client leaves.
-            let _ = reader.read(&mut [0; 1]);
-            return Some(());
-        }
-        _ => ("404 Not Found", json!({ "title": "not found" })),
-    };
-    let answer = answer.to_string();
-    let length = answer.len();
-    write!(
-        out,
-        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{answer}"
-    )
-    .ok()
-}
-
-fn approve(server: &Server, arguments: &[&str], token: &str) -> crate::program::Ran {
+#[test]
+fn an_attached_session_is_shown_talked_with_and_answered() {
     let place = Place::new();
-    let mut command = place.falconer();
-    command
-        .arg("approve")
-        .args(arguments)
-        .args(["--server", &server.url])
-        .env("FALCONER_TOKEN", token);
-    run(&mut command, "")
+    let server = Hosted::start(&place, MODEL);
+    let session = server.session(Some("hello"));
+    let mut terminal = attach(&place, &server, &session);
+    terminal.expect("hello");
+    terminal.expect("I hear you.");
+    terminal.type_in("touch it\r");
+    terminal.expect("touch made");
+    terminal.expect("always means: Bash(touch");
+    terminal.expect("run this? ");
+    assert!(!made(&place));
+    terminal.type_in("n not now\r");
+    terminal.expect("Then I will not.");
+    assert!(!made(&place));
+    terminal.type_in("touch it again\r");
+    terminal.expect("run this? ");
+    terminal.type_in("y\r");
+    terminal.expect("That is all.");
+    assert!(made(&place));
+    terminal.type_in("ask me\r");
+    terminal.expect("Which colour?");
+    terminal.expect("2 blue");
+    terminal.type_in("2\r");
+    terminal.expect("Blue it is.");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
+    // Who leaves does not end the session.
+    server.until_state(&session, "ready");
 }
 
 #[test]
-fn what_waits_is_listed_and_answered_about_what_was_shown() {
-    let server = Server::start();
-    let listed = approve(&server, &[], "flc_right");
+fn words_are_shown_as_they_come_and_a_turn_can_be_stopped() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let session = server.session(None);
+    let mut terminal = attach(&place, &server, &session);
+    terminal.expect("> ");
+    terminal.type_in("begin\r");
+    // The model has not come to the end of its answer, and never will.
+    terminal.expect("First words.");
+    server.until_state(&session, "running");
+    terminal.type_in("/interrupt\r");
+    server.until_state(&session, "ready");
     assert!(
-        listed.stdout.contains("r/1  s1  Bash"),
-        "{}{}",
-        listed.stdout,
-        listed.stderr
+        !terminal.seen.contains("Never reached"),
+        "{}",
+        terminal.seen
     );
-    let json = approve(&server, &["--list", "--json"], "flc_right").stdout;
-    assert_eq!(
-        serde_json::from_str::<Value>(&json).unwrap()[0]["id"],
-        "r/1"
-    );
-    let table = [
-        ("yes", json!({ "type": "allow" })),
-        (
-            "no not now",
-            json!({ "type": "deny", "message": "the user said no: not now" }),
-        ),
-        (
-            "always",
-            json!({ "type": "allow_always",
-            "rule": { "text": "Bash(git push:*)", "scope": "project" } }),
-        ),
-        (
-            "edit git status",
-            json!({ "type": "allow_edited", "input": { "command": "git status" } }),
-        ),
-    ];
-    for (answer, verdict) in table {
-        let ran = approve(&server, &["r/1", answer], "flc_right");
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        let (path, body) = server.posted.recv().unwrap();
-        assert_eq!(path, "/v1/requests/r%2F1/answer");
-        assert_eq!(body, json!({ "digest": "abc", "verdict": verdict }));
-    }
-    assert_eq!(
-        approve(&server, &["r/1", "perhaps"], "flc_right").code,
-        Some(2)
-    );
+    terminal.expect("so far");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
 }
 
 #[test]
-fn what_the_server_refuses_is_told_with_a_code() {
-    let server = Server::start();
-    let table = [
-        ("r/1", "flc_wrong", 3, "no such token"),
-        ("r/2", "flc_right", 6, "has expired"),
+fn always_makes_a_rule_that_the_server_uses_from_then_on() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let session = server.session(Some("touch it"));
+    let mut terminal = attach(&place, &server, &session);
+    terminal.expect("always means: Bash(touch");
+    terminal.expect("run this? ");
+    terminal.type_in("a\r");
+    terminal.expect("That is all.");
+    std::fs::remove_file(place.path().join("work/made")).unwrap();
+    terminal.type_in("touch it again\r");
+    terminal.expect("touch made");
+    let answer = terminal.up_to("That is all.");
+    assert!(answer.contains("settled by rule"), "{answer}");
+    assert!(made(&place));
+    let (_, rules) = server.call("GET", "/v1/rules", &Value::Null);
+    let rule = &rules["rules"][0];
+    assert!(
+        rule["text"].as_str().unwrap().starts_with("Bash(touch"),
+        "{rules}"
+    );
+    assert_eq!(rule["used"], 1, "{rules}");
+}
+
+fn approve(server: &Hosted<'_>, arguments: &[&str]) -> Ran {
+    let mut all = vec!["approve"];
+    all.extend(arguments);
+    run(&mut server.falconer(&all), "")
+}
+
+#[test]
+fn what_waits_is_listed_and_each_answer_does_what_it_says() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let none = approve(&server, &[]);
+    assert!(none.stderr.contains("nothing waits"), "{}", none.stderr);
+    let table: [(&str, bool, &str); 4] = [
+        ("yes", true, "That is all."),
+        ("no not now", false, "Then I will not."),
+        ("edit touch made2", false, "That is all."),
+        ("always", true, "That is all."),
     ];
-    for (id, token, code, text) in table {
-        let ran = approve(&server, &[id, "yes"], token);
-        assert_eq!(ran.code, Some(code), "{}", ran.stderr);
+    for (answer, is_made, says) in table {
+        let session = server.session(Some("touch it"));
+        let request = server.request();
+        let id = request["id"].as_str().unwrap();
+        let listed = approve(&server, &[]);
+        let line = format!("{id}  {session}  Bash");
+        assert!(
+            listed.stdout.contains(&line),
+            "{}{}",
+            listed.stdout,
+            listed.stderr
+        );
+        let json = approve(&server, &["--list", "--json"]).stdout;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json[0]["digest"], request["digest"], "{json}");
+        assert_eq!(approve(&server, &[id, "perhaps"]).code, Some(2));
+        let answered = approve(&server, &[id, answer]);
+        assert_eq!(answered.code, Some(0), "{answer}: {}", answered.stderr);
+        server.until_turn(&session);
+        assert_eq!(made(&place), is_made, "{answer}");
+        let _ = std::fs::remove_file(place.path().join("work/made"));
+        let shown = run(&mut server.falconer(&["attach", &session]), "");
+        assert!(
+            shown.stdout.contains(says),
+            "{answer}: {}{}",
+            shown.stdout,
+            shown.stderr
+        );
+    }
+    assert!(place.path().join("work/made2").exists());
+}
+
+#[test]
+fn on_a_terminal_approve_asks_one_after_the_other() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    for text in ["touch it", "ask me"] {
+        let session = server.session(Some(text));
+        server.until_state(&session, "waiting");
+    }
+    let arguments = format!("approve --server {}", server.url());
+    let mut terminal = Terminal::start(&place, &arguments, &[]);
+    terminal.expect("session ");
+    terminal.expect("run this? ");
+    terminal.type_in("y\n");
+    terminal.expect("session ");
+    terminal.expect("Which colour?");
+    terminal.expect("your own words: ");
+    terminal.type_in("2\n");
+    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
+    server.until(|_| made(&place).then_some(()));
+}
+
+#[test]
+fn of_two_answers_at_once_one_counts_and_the_other_is_told_whose() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let session = server.session(Some("touch it"));
+    let request = server.request();
+    let id = request["id"].as_str().unwrap();
+    let answers = [["approve", id, "yes"], ["approve", id, "no not now"]];
+    let children = answers.map(|answer| start(&mut server.falconer(&answer)));
+    let [yes, no] = children.map(finish);
+    let lost = match (yes.code, no.code) {
+        (Some(0), Some(6)) => &no,
+        (Some(6), Some(0)) => &yes,
+        other => panic!("{other:?}: {}{}", yes.stderr, no.stderr),
+    };
+    assert!(
+        lost.stderr.contains("answered request") && lost.stderr.contains("local"),
+        "{}",
+        lost.stderr
+    );
+    assert!(lost.stderr.contains("hint: "), "{}", lost.stderr);
+    server.until_turn(&session);
+    assert_eq!(made(&place), yes.code == Some(0));
+    let late = approve(&server, &[id, "yes"]);
+    assert_eq!(late.code, Some(6), "{}", late.stderr);
+}
+
+#[test]
+fn a_server_that_dies_is_waited_for_and_what_was_open_is_told() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let session = server.session(Some("touch it"));
+    let mut terminal = attach(&place, &server, &session);
+    terminal.expect("run this? ");
+    let address = server.kill();
+    terminal.expect("the connection is lost; connecting again");
+    let server = Hosted::at(&place, &address, |_| ());
+    // The request has expired with the server; nothing has run.
+    terminal.expect("connected again");
+    assert!(!made(&place));
+    terminal.type_in("hello again\r");
+    terminal.expect("I hear you.");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
+    drop(server);
+}
+
+#[test]
+fn what_a_server_refuses_is_told_with_a_code() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let table: [(&[&str], Option<&str>, i32, &str); 4] = [
+        (&["approve"], Some("flc_wrong"), 3, "401"),
+        (&["approve", "nothing.1", "yes"], None, 6, "404"),
+        (&["attach", "nothing"], None, 6, "404"),
+        (
+            &["attach", "00000000-0000-4000-8000-000000000000"],
+            None,
+            6,
+            "404",
+        ),
+    ];
+    for (arguments, token, code, text) in table {
+        let mut command = server.falconer(arguments);
+        if let Some(token) = token {
+            command.env("FALCONER_TOKEN", token);
+        }
+        let ran = run(&mut command, "");
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.stderr);
         assert!(
             ran.stderr.contains(text) && ran.stderr.contains("hint: "),
             "{}",
@@ -177,52 +258,75 @@ fn what_the_server_refuses_is_told_with_a_code() {
         );
         assert!(!ran.stderr.contains("flc_"), "{}", ran.stderr);
     }
+    let other = Place::new();
     let none = run(
-        Place::new()
+        other
             .falconer()
-            .args(["approve", "--server", &server.url]),
+            .args(["approve", "--server", &server.url()]),
         "",
     );
     assert_eq!(none.code, Some(3), "{}", none.stderr);
     assert!(none.stderr.contains("FALCONER_TOKEN"), "{}", none.stderr);
-}
-
-#[test]
-fn an_attached_session_is_shown_answered_and_talked_with() {
-    let server = Server::start();
-    let place = Place::new();
-    let arguments = format!("attach s1 --server {}", server.url);
-    let variables = [("FALCONER_TOKEN", "flc_right")];
-    let mut terminal = Terminal::start(&place, &arguments, &variables);
-    terminal.expect("Shall I push?");
-    terminal.expect("git push");
-    terminal.expect("run this? ");
-    terminal.type_in("and the tags\r");
-    let (path, body) = server.posted.recv().unwrap();
-    assert_eq!(
-        (path.as_str(), &body["text"]),
-        ("/v1/sessions/s1/messages", &json!("and the tags"))
-    );
-    terminal.type_in("y\r");
-    let (path, body) = server.posted.recv().unwrap();
-    assert_eq!(path, "/v1/requests/r%2F1/answer");
-    assert_eq!(
-        body,
-        json!({ "digest": "abc", "verdict": { "type": "allow" } })
-    );
-    terminal.type_in("/quit\r");
-    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
-}
-
-#[test]
-fn in_a_pipe_what_there_is_is_shown_and_nothing_waits() {
-    let server = Server::start();
-    let place = Place::new();
+    let dead = server.kill();
     let mut command = place.falconer();
-    command
-        .args(["attach", "s1", "--server", &server.url])
-        .env("FALCONER_TOKEN", "flc_right");
-    let ran = run(&mut command, "");
+    command.args(["attach", "x", "--server", &format!("http://{dead}")]);
+    let gone = run(&mut command, "");
+    assert_eq!(gone.code, Some(3), "{}", gone.stderr);
+    assert!(gone.stderr.contains("falconer serve"), "{}", gone.stderr);
+}
+
+#[test]
+fn in_a_pipe_attach_shows_what_there_is_and_sends_what_comes() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let session = server.session(Some("hello"));
+    server.until_turn(&session);
+    let ran = run(&mut server.falconer(&["attach", &session]), "");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("Shall I push?"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("I hear you."), "{}", ran.stdout);
+    assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+    let new = run(&mut server.falconer(&["attach", &session, "--new"]), "");
+    assert!(!new.stdout.contains("I hear you."), "{}", new.stdout);
+}
+
+#[test]
+fn a_changed_configuration_counts_for_the_next_run_and_a_broken_one_for_none() {
+    let place = Place::new();
+    std::fs::write(place.path().join("scenario.json"), MODEL).unwrap();
+    let mut server = Hosted::at(&place, "127.0.0.1:0", |_| ());
+    let mut said = server.stderr();
+    let config = place.path().join("home/.config/falconer/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    // Whether the call was denied without asking anybody.
+    let denied = |server: &Hosted<'_>| {
+        let session = server.session(Some("touch it"));
+        let asked = format!("/v1/requests?state=pending&session={session}");
+        let ended = format!("/v1/sessions/{session}/events?types=turn.completed");
+        server.until(|server| {
+            let (_, asked) = server.call("GET", &asked, &Value::Null);
+            let (_, ended) = server.call("GET", &ended, &Value::Null);
+            match (asked["requests"].get(0), ended["events"].get(0)) {
+                (Some(_), _) => Some(false),
+                (None, Some(_)) => Some(true),
+                (None, None) => None,
+            }
+        })
+    };
+    assert!(!denied(&server), "nothing is configured yet");
+    std::fs::write(&config, "[run]\ndeny = ['Bash']\n").unwrap();
+    assert!(said.any(|line| line.contains("the configuration has changed")));
+    assert!(denied(&server), "Bash is denied now");
+    std::fs::write(&config, "[run]\ndney = ['Bash']\n").unwrap();
+    assert!(said.any(|line| line.contains("`run.deny`") && line.contains("the one before stays")));
+    assert!(denied(&server), "the rule before stays");
+    std::fs::remove_file(&config).unwrap();
+    assert!(said.any(|line| line.contains("the configuration has changed")));
+    assert!(!denied(&server), "there is no rule any more");
+    // A project narrows, in a server too.
+    std::fs::write(
+        place.path().join("work/.falconer.toml"),
+        "run.deny = ['Bash']\n",
+    )
+    .unwrap();
+    assert!(denied(&server), "the project denies it");
 }

@@ -1,27 +1,18 @@
 //! `falconer serve` as a person starts it, used as `docs/server.md` says.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-const LIMIT: Duration = Duration::from_secs(60);
+use crate::server_process::Server;
 
 const SCENARIO: &str = r#"{ "name": "demo", "about": "Writes a file, then says so.", "rules": [
   { "when": { "tool_result_contains": "" }, "times": "always", "reply": { "text": "It is written." } },
   { "when": { "last_user_contains": "write" }, "times": "always", "reply": { "message": { "content": [
-    { "type": "tool_use", "name": "Bash", "input": { "command": "sh -c 'echo hello > hello.txt'" } } ] } } } ] }"#;
-
-struct Server {
-    child: Child,
-    address: String,
-    link: String,
-    token: String,
-}
+    { "type": "tool_use", "name": "Bash", "input": { "command": "sh -c 'echo hello > hello.txt'" } } ] } } },
+  { "times": "always", "reply": { "text": "Something." } } ] }"#;
 
 fn command(place: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_falconer"));
@@ -36,66 +27,12 @@ fn command(place: &Path) -> Command {
     command
 }
 
-impl Server {
-    fn start(place: &Path) -> Self {
-        let mut child = command(place)
-            .args(["--listen", "127.0.0.1:0", "--engine-scenario"])
-            .arg(place.join("demo.json"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut link = String::new();
-        let out = child.stdout.take().unwrap();
-        BufReader::new(out).read_line(&mut link).unwrap();
-        let link = link.trim().to_owned();
-        let rest = link.strip_prefix("http://").expect("it prints a link");
-        let address = rest.split('/').next().unwrap().to_owned();
-        let token = std::fs::read_to_string(place.join("state/token")).unwrap();
-        Self {
-            child,
-            address,
-            link,
-            token: token.trim().to_owned(),
-        }
-    }
-
-    /// The status and the body.
-    fn call(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(LIMIT)).unwrap();
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            self.address,
-            self.token,
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
-    }
-
-    fn until<T>(&self, mut test: impl FnMut() -> Option<T>) -> T {
-        let end = Instant::now() + LIMIT;
-        loop {
-            if let Some(found) = test() {
-                return found;
-            }
-            assert!(Instant::now() < end, "it comes to that in time");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Tells it to end and waits for it.
-    fn end(mut self) {
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-        assert!(self.child.wait().unwrap().success());
-    }
+fn start(place: &Path) -> Server {
+    let mut command = command(place);
+    command
+        .args(["--listen", "127.0.0.1:0", "--engine-scenario"])
+        .arg(place.join("demo.json"));
+    Server::start(&mut command, &place.join("state"))
 }
 
 #[test]
@@ -104,7 +41,7 @@ fn a_server_is_started_used_ended_and_started_again() {
     let place = place.path().canonicalize().unwrap();
     std::fs::create_dir(place.join("work")).unwrap();
     std::fs::write(place.join("demo.json"), SCENARIO).unwrap();
-    let server = Server::start(&place);
+    let server = start(&place);
     assert!(server.link.contains("/#code="), "{}", server.link);
     assert!(!server.link.contains(&server.token));
     let mode = std::fs::metadata(place.join("state/token"))
@@ -126,27 +63,20 @@ fn a_server_is_started_used_ended_and_started_again() {
         "message": {"client_msg_id": "1", "text": "write a file"}});
     let (status, session) = server.call("POST", "/v1/sessions", Some(&new));
     assert_eq!(status, 201, "{session}");
-    let request = server.until(|| {
-        let (_, open) = server.call("GET", "/v1/requests", None);
-        open["requests"].get(0).cloned()
-    });
+    let mut frames = server.follow(&session);
+    let request = frames.event("permission.requested")["data"].clone();
     assert!(!place.join("work/hello.txt").exists());
     let path = format!("/v1/requests/{}/answer", request["id"].as_str().unwrap());
     let answer = json!({"digest": request["digest"], "verdict": {"type": "allow"}});
     assert_eq!(server.call("POST", &path, Some(&answer)).0, 200);
     let url = session["url"].as_str().unwrap().to_owned();
-    let events = format!("{url}/events?types=turn.completed");
-    server.until(|| {
-        server.call("GET", &events, None).1["events"]
-            .get(0)
-            .cloned()
-    });
+    frames.event("turn.completed");
     let written = std::fs::read_to_string(place.join("work/hello.txt")).unwrap();
     assert_eq!(written, "hello\n");
     let token = server.token.clone();
     server.end();
 
-    let server = Server::start(&place);
+    let server = start(&place);
     assert_eq!(server.token, token, "the token stays");
     let (status, again) = server.call("GET", &url, None);
     assert_eq!((status, &again["id"]), (200, &session["id"]));
@@ -184,4 +114,74 @@ fn a_server_for_everybody_is_refused_with_words() {
         !place.path().join("state/token").exists(),
         "no token was made"
     );
+}
+
+/// Nanoseconds that the threads of a process have been on a processor.
+fn processor_time(process: u32) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let times = threads.flatten().filter_map(|thread| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    });
+    times.sum()
+}
+
+/// The addresses at the ends of the sockets of a process, as the kernel writes them.
+fn sockets(process: u32) -> Vec<[String; 2]> {
+    let open = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+    let targets = open
+        .flatten()
+        .filter_map(|open| std::fs::read_link(open.path()).ok());
+    let names: Vec<String> = targets
+        .map(|target| target.to_string_lossy().into_owned())
+        .collect();
+    let mut found = Vec::new();
+    for table in ["tcp", "tcp6", "udp", "udp6"] {
+        let text = std::fs::read_to_string(format!("/proc/{process}/net/{table}"));
+        let text = text.unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            if names.contains(&format!("socket:[{}]", fields[9])) {
+                found.push([fields[1].to_owned(), fields[2].to_owned()]);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn it_is_ready_after_little_work_and_speaks_to_nobody_else() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path().canonicalize().unwrap();
+    std::fs::create_dir(place.join("work")).unwrap();
+    std::fs::write(place.join("demo.json"), SCENARIO).unwrap();
+    // Processor time: what the clock says depends on what else the machine does.
+    let works = (0..3).map(|_| {
+        let server = start(&place);
+        assert_eq!(server.call("GET", "/ready", None).0, 200);
+        processor_time(server.process())
+    });
+    let least = works.min().unwrap();
+    assert!(least < 100_000_000, "it takes {least} ns to be ready");
+
+    let server = start(&place);
+    let new = json!({"engine": "script", "cwd": place.join("work"), "mode": "dontAsk",
+        "message": {"client_msg_id": "1", "text": "say something"}});
+    let session = server.made("/v1/sessions", &new);
+    let mut frames = server.follow(&session);
+    frames.event("turn.completed");
+    let sockets = sockets(server.process());
+    let is_here = |address: &String| address.starts_with("0100007F:");
+    assert!(
+        sockets.len() >= 2,
+        "it listens and is followed: {sockets:?}"
+    );
+    for [own, other] in sockets {
+        let listens = other.starts_with("00000000:0000");
+        assert!(
+            is_here(&own) && (listens || is_here(&other)),
+            "{own} {other}"
+        );
+    }
+    server.end();
 }

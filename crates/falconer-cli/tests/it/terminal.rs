@@ -13,15 +13,29 @@ pub(crate) struct Terminal {
     child: std::process::Child,
     /// What has come after what was waited for.
     pub(crate) seen: String,
+    /// The device, to change its size.
+    device: String,
     output: std::sync::mpsc::Receiver<Vec<u8>>,
 }
 
 impl Terminal {
-    /// `falconer` with these arguments, as a shell reads them.
+    /// `falconer` with these arguments, as a shell reads them, in a window of the usual size.
     pub(crate) fn start(place: &Place, arguments: &str, variables: &[(&str, &str)]) -> Self {
+        Self::sized(place, 100, arguments, variables)
+    }
+
+    /// The same in a window of so many columns.
+    pub(crate) fn sized(
+        place: &Place,
+        columns: u16,
+        arguments: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let mut command: Command = place.command("script");
         let falconer = env!("CARGO_BIN_EXE_falconer");
-        let program = format!("stty -echo; exec '{falconer}' {arguments}");
+        let program = format!(
+            "stty -echo cols {columns} rows 30; echo \"at $(tty) now\"; exec '{falconer}' {arguments}"
+        );
         let mut child = command
             .args(["-qefc", &program, "/dev/null"])
             .env("TERM", "xterm")
@@ -40,20 +54,39 @@ impl Terminal {
                 }
             }
         });
-        Self {
+        let mut terminal = Self {
             child,
             seen: String::new(),
+            device: String::new(),
             output,
-        }
+        };
+        terminal.expect("at ");
+        terminal.device = terminal.up_to(" now");
+        terminal
+    }
+
+    /// Gives the window another width; the program is told by the system.
+    pub(crate) fn resize(&self, columns: u16) {
+        let columns = columns.to_string();
+        let resized = Command::new("stty")
+            .args(["-F", &self.device, "cols", &columns])
+            .status();
+        assert!(resized.unwrap().success());
     }
 
     /// Waits until the text has come after what was waited for before.
     pub(crate) fn expect(&mut self, text: &str) {
+        self.up_to(text);
+    }
+
+    /// The same, and gives what came before it.
+    pub(crate) fn up_to(&mut self, text: &str) -> String {
         let deadline = Instant::now() + SOON;
         loop {
             if let Some(at) = self.seen.find(text) {
+                let before = self.seen[..at].to_owned();
                 self.seen.drain(..at + text.len());
-                return;
+                return before;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {

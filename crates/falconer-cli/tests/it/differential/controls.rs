@@ -317,6 +317,19 @@ fn the_servers_are_told() {
 }
 
 #[test]
+fn the_settings_are_told() {
+    hello()
+        .control("settings", json!({"subtype": "get_settings"}))
+        .eof()
+        .ours(
+            "control_response",
+            "/response/response/applied/ultracodeAvailable",
+            json!(false),
+        )
+        .same();
+}
+
+#[test]
 fn the_version_is_told() {
     request(&json!({"subtype": "get_binary_version"})).same();
 }

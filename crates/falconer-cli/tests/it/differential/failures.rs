@@ -3,7 +3,7 @@
 use falconer_testkit::scenario::{Scenario, any, status, text};
 use serde_json::json;
 
-use super::Case;
+use super::{Case, all_same};
 
 fn always(code: u16) -> Case {
     Case::bidi(move |_| Scenario::new().on(any()).always().reply(status(code)))
@@ -236,4 +236,30 @@ fn a_fallback_for_a_model_that_is_gone_for_good() {
     .until("result")
     .eof()
     .same();
+}
+
+/// For some reasons another model is asked, and for the others nobody is.
+#[test]
+fn refusals_by_category() {
+    let refusing = |category: &'static str, model: &str| {
+        let details = json!({"type": "refusal", "category": category, "explanation": "because"});
+        Case::bidi(move |_| {
+            let no = || text("No.").stop_reason("refusal");
+            Scenario::new()
+                .turn(no().stop_details(details.clone()))
+                .turn(text("Well."))
+        })
+        .args([format!("--model={model}").as_str()])
+        .hello(json!({}))
+        .say("go")
+        .until("result")
+        .eof()
+    };
+    all_same([
+        refusing("cyber", "claude-opus-5-5"),
+        refusing("bio", "claude-opus-5-5"),
+        refusing("cyber", "claude-sonnet-5-5"),
+        refusing("bio", "claude-sonnet-5-5"),
+        refusing("something", "claude-opus-5-5"),
+    ]);
 }

@@ -255,3 +255,21 @@ fn the_input_ends_while_the_host_is_asked() {
         .eof()
         .same();
 }
+
+/// Somebody makes a settings file while the session waits.
+#[test]
+fn hooks_hear_that_settings_files_change() {
+    Case::bidi(|_| Scenario::new().turn(text("done")))
+        .file(".claude/settings.json", "{}")
+        .hello(json!({"hooks": {"ConfigChange": [
+            {"matcher": "local_settings", "hookCallbackIds": ["changed"]},
+            {"matcher": "user_settings", "hookCallbackIds": ["never"]},
+        ]}}))
+        .say("go")
+        .until("result")
+        .touch(".claude/settings.local.json")
+        .until("control_request/hook_callback")
+        .eof()
+        .hook(json!({}))
+        .same();
+}

@@ -110,3 +110,23 @@ fn servers_are_set_while_the_session_runs() {
     .eof()
     .same();
 }
+
+fn manifest(version: &str) -> serde_json::Value {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    json!({
+        "initializeResult": {"protocolVersion": version, "capabilities": {"tools": {}},
+            "serverInfo": {"name": "calc", "version": "1.0.0"}},
+        "toolsListResult": {"tools": [tool("add"), tool("boom")]},
+    })
+}
+
+/// What a server of the host has said already is not asked again; what cannot be used is.
+#[test]
+fn tools_of_the_host_that_are_known_already() {
+    for manifest in [manifest("2025-11-25"), manifest("1999-01-01"), json!({})] {
+        let case = Case::bidi(calls)
+            .args(["--allowedTools=mcp__calc__add,mcp__calc__boom"])
+            .hello(json!({"sdkMcpServers": ["calc"], "sdkMcpServerManifests": {"calc": manifest}}));
+        calculator(case).same();
+    }
+}

@@ -433,3 +433,105 @@ fn the_default_mode_of_settings() {
         .args([settings(&json!({"defaultMode": "acceptEdits"})).as_str()])
         .same();
 }
+
+/// The official CLI lets a command through that names the file by a variable.
+#[test]
+fn a_file_that_only_the_shell_knows_is_asked_about_if_rules_forbid_some() {
+    let permissions = json!({"allow": ["Bash"], "deny": ["Read(./.env)"]});
+    let trace = asked(|_| {
+        vec![
+            bash("X=.env; cat $X"),
+            bash("cat [.]env"),
+            bash("cat a.txt"),
+        ]
+    })
+    .args([settings(&permissions).as_str()])
+    .file(".env", "SECRET=1\n")
+    .file("a.txt", "a\n")
+    .deny("no")
+    .only_ours();
+    let asked = |it: &&Value| it["request"]["subtype"] == "can_use_tool";
+    assert_eq!(trace.frames.iter().filter(asked).count(), 2);
+    let frames = serde_json::to_string(&trace.frames).unwrap();
+    assert!(!frames.contains("SECRET=1"), "{frames}");
+}
+
+#[test]
+fn a_file_that_a_rule_denies_is_denied_to_commands() {
+    let permissions = json!({"allow": ["Bash"], "deny": ["Read(./.env)"]});
+    asked(|_| {
+        vec![
+            bash("cat .env"),
+            bash("cat ./sub/../.env"),
+            bash("cat a.txt"),
+        ]
+    })
+    .args([settings(&permissions).as_str()])
+    .file(".env", "SECRET=1\n")
+    .file("a.txt", "a\n")
+    .file("sub/b.txt", "b\n")
+    .deny("no")
+    .same();
+}
+
+/// Settings come from another directory than the one at work.
+#[test]
+fn rules_of_the_project_come_from_where_its_settings_are() {
+    let deny = |command: &str| json!({"permissions": {"deny": [format!("Bash({command})")]}});
+    asked(|_| vec![bash("touch a"), bash("touch b")])
+        .args(["--project-config-root=<project>/conf"])
+        .file("conf/.claude/settings.json", deny("touch a").to_string())
+        .file(".claude/settings.json", deny("touch b").to_string())
+        .allow()
+        .leaves("a")
+        .leaves("b")
+        .same();
+}
+
+#[test]
+fn a_place_for_settings_that_is_none() {
+    for root in ["relative", "<project>/missing", "<project>/file"] {
+        Case::one_shot(
+            "go",
+            &[format!("--project-config-root={root}").as_str()],
+            |_| Scenario::new().turn(text("done")),
+        )
+        .file("file", "")
+        .same();
+    }
+}
+
+/// What it permits is for the next session: the file may have been changed by the model.
+#[test]
+fn what_a_settings_file_forbids_on_the_way_is_in_force() {
+    let change = json!({"permissions": {"deny": ["Bash(touch b)"], "allow": ["Bash(touch c)"]}});
+    let command = format!("echo '{change}' > .claude/settings.json");
+    let trace = Case::bidi(move |_| {
+        let turns = [
+            bash(&command),
+            text("done"),
+            bash("touch b"),
+            bash("touch c"),
+        ];
+        turns
+            .into_iter()
+            .fold(Scenario::new(), Scenario::turn)
+            .turn(text("done"))
+    })
+    .args(["--permission-prompt-tool=stdio"])
+    .file(".claude/settings.json", "{}")
+    .hello(json!({}))
+    .say("one")
+    .until("result")
+    .say("two")
+    .until("result")
+    .eof()
+    .allow()
+    .leaves("b")
+    .leaves("c")
+    .only_ours();
+    let asked = |it: &&Value| it["request"]["subtype"] == "can_use_tool";
+    assert_eq!(trace.frames.iter().filter(asked).count(), 2);
+    let left: Vec<bool> = trace.left.iter().map(|(_, text)| text.is_some()).collect();
+    assert_eq!(left, [false, true], "only the second file is there");
+}

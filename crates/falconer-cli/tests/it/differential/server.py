@@ -20,6 +20,8 @@ TOOLS = [
     {"name": "refuse", "description": "Answers with an error.", "inputSchema": {"type": "object"}},
     {"name": "show", "description": "Shows blocks.", "inputSchema": {"type": "object"}},
     {"name": "count", "description": "Has a value.", "inputSchema": {"type": "object"}},
+    {"name": "ask", "description": "Asks the user.", "inputSchema": {"type": "object"}},
+    {"name": "send", "description": "Sends the user to a page.", "inputSchema": {"type": "object"}},
     {"name": "judge", "description": "Decides.", "inputSchema": {"type": "object"}},
 ]
 DOT = (
@@ -43,7 +45,27 @@ def judge(arguments):
     return {"behavior": "deny", "message": "the judge says no"}
 
 
+def send(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def elicit(params):
+    send({"id": "question", "method": "elicitation/create", "params": params})
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("id") == "question":
+            return message["result"]
+
+
 def call(name, arguments):
+    if name == "ask":
+        form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        return text(json.dumps(elicit({"message": "Your name?", "requestedSchema": form})))
+    if name == "send":
+        page = {"mode": "url", "url": "https://example.com/in", "elicitationId": "page-1"}
+        said = elicit({"message": "Log in there.", **page})
+        send({"method": "notifications/elicitation/complete", "params": {"elicitationId": "page-1"}})
+        return text(json.dumps(said))
     if name == "add":
         return text(str(arguments["a"] + arguments["b"]))
     if name == "boom":

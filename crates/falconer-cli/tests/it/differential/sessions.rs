@@ -170,3 +170,16 @@ fn a_session_goes_on_in_a_conversation() {
         .after(first())
         .same();
 }
+
+#[test]
+fn a_session_with_a_name() {
+    for name in ["a name", "", "two\nlines"] {
+        Case::bidi(|_| Scenario::new().turn(text("done")))
+            .args([format!("--name={name}").as_str()])
+            .hello(json!({}))
+            .say("go")
+            .until("result")
+            .eof()
+            .same();
+    }
+}

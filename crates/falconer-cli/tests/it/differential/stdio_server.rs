@@ -4,6 +4,7 @@ use falconer_testkit::scenario::{MessageReply, Scenario, text, tool_use};
 use serde_json::{Value, json};
 
 use super::Case;
+use super::case::Answer;
 
 const SERVER: &str = include_str!("server.py");
 
@@ -264,4 +265,88 @@ fn servers_of_the_project_are_not_started_unasked() {
         .leaves("ran")
         .only_ours();
     assert_eq!((trace.exit, &trace.left[0].1), (0, &None));
+}
+
+/// Questions of a server, with an answer of the host and hooks for all that happens.
+fn asking(tools: &'static [&'static str], hooks: &Value) -> Case {
+    let turns = move || {
+        let calls = tools.iter().map(|name| tool(name, json!({})));
+        calls.chain([text("done")]).collect()
+    };
+    with_server(turns)
+        .args(["--allowedTools=mcp__tiny"])
+        .answer(
+            "elicitation",
+            Answer::Success(json!({"action": "accept", "content": {"name": "Ada"}})),
+        )
+        .hello(json!({"hooks": hooks}))
+        .say("go")
+        .until("result")
+        .eof()
+        .with_results()
+}
+
+fn for_all(events: &[&str]) -> Value {
+    let hooks = events.iter().map(|event| {
+        let id = format!("on_{event}");
+        (event.to_string(), json!([{"hookCallbackIds": [id]}]))
+    });
+    Value::Object(hooks.collect())
+}
+
+#[test]
+fn questions_of_a_server_go_to_the_host() {
+    asking(&["ask", "send"], &json!({})).same();
+}
+
+#[test]
+fn hooks_hear_of_the_questions_of_a_server() {
+    let hooks = for_all(&["Elicitation", "ElicitationResult"]);
+    asking(&["ask", "send"], &hooks).hook(json!({})).same();
+}
+
+#[test]
+fn hooks_that_object_decline_for_the_user() {
+    let no = json!({"decision": "block", "reason": "no"});
+    for event in ["Elicitation", "ElicitationResult"] {
+        asking(&["ask"], &for_all(&[event])).hook(no.clone()).same();
+    }
+}
+
+/// Programs of settings files answer in the place of the user, or change what the user said.
+#[test]
+fn hooks_of_settings_answer_a_server() {
+    for (event, answer) in [
+        (
+            "Elicitation",
+            json!({"action": "accept", "content": {"name": "Bob"}}),
+        ),
+        ("ElicitationResult", json!({"action": "decline"})),
+    ] {
+        let mut output = answer;
+        output["hookEventName"] = json!(event);
+        let output = json!({"hookSpecificOutput": output}).to_string();
+        let mut hooks = json!({});
+        hooks[event] = json!([{"matcher": "tiny", "hooks": [
+            {"type": "command", "command": format!("echo '{output}'")},
+        ]}]);
+        let settings = json!({"hooks": hooks});
+        asking(&["ask"], &json!({}))
+            .args([format!("--settings={settings}").as_str()])
+            .same();
+    }
+}
+
+/// The official CLI asks the user nevertheless.
+#[test]
+fn hooks_of_the_host_answer_a_server() {
+    let output = json!({"hookSpecificOutput":
+        {"hookEventName": "Elicitation", "action": "accept", "content": {"name": "Bob"}}});
+    let trace = asking(&["ask"], &for_all(&["Elicitation"]))
+        .hook(output)
+        .only_ours();
+    let asked = |it: &&Value| it["request"]["subtype"] == "elicitation";
+    assert_eq!(trace.frames.iter().filter(asked).count(), 0);
+    let told = trace.frames.iter().find(|it| it["type"] == "user").unwrap();
+    assert!(told.to_string().contains("Bob"), "{told}");
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::run::{Scene, Told, call};
 
 /// A directory that holds next to nothing.
-enum Small {
+pub(crate) enum Small {
     /// A small file system of its own, which root can have.
     Mounted(PathBuf),
     /// Otherwise no file of the process may grow.
@@ -16,7 +16,7 @@ enum Small {
 }
 
 impl Small {
-    fn at(path: &Path) -> Self {
+    pub(crate) fn at(path: &Path) -> Self {
         std::fs::create_dir_all(path).unwrap();
         let options = ["-t", "tmpfs", "-o", "size=64k", "falconer-small"];
         let mounted = Command::new("mount").args(options).arg(path).output();
@@ -24,6 +24,10 @@ impl Small {
             true => Self::Mounted(path.to_owned()),
             false => Self::Limited,
         }
+    }
+
+    pub(crate) fn is_mounted(&self) -> bool {
+        matches!(self, Self::Mounted(_))
     }
 
     /// The program under the limit.

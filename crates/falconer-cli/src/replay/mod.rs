@@ -1,44 +1,19 @@
-//! `falconer record` and `falconer replay`: a run on disk, and the run again from there, offline.
-//!
-//! Two things can be kept. The events of a run, whatever its engine, are shown again by
-//! `replay`. The answers of the model, as far as the native engine asked for them, are a scenario
-//! that `run --engine script` plays: there the agent works again, on other files.
+//! `falconer replay`: a recorded run again, offline: from its events, or from the lines that went
+//! between host and engine.
+
+mod cassette;
 
 use std::io::{self, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use falconer_event::{Body, Event};
-use falconer_session::Session;
+use falconer_testkit::Cassette;
 
-use crate::ask::{Answering, Lines};
-use crate::drive::{self, View, write_json};
+use crate::drive::write_json;
 use crate::exit::{Done, Exit, Fault, say};
-use crate::render::{Motion, Prompts, Screen};
-use crate::run::start::{self, Start};
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  falconer record fix.jsonl 'Fix the failing test'
-  falconer record fix.jsonl 'Fix the failing test' --model-to fix.scenario.json
-  falconer replay fix.jsonl
-  falconer run 'Fix the failing test' --engine script --scenario fix.scenario.json
-
-Secrets are taken out of the events before they are written. A recording holds
-what the agent read and wrote: look at it before you give it away.")]
-pub(crate) struct Record {
-    /// Where the events are written; must not be there yet
-    file: PathBuf,
-    /// What to do
-    prompt: String,
-    /// Also write the model's answers as a scenario, which needs the native engine
-    #[arg(long, value_name = "FILE")]
-    model_to: Option<PathBuf>,
-    #[command(flatten)]
-    start: Start,
-}
+use crate::render::{Prompts, Screen};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -46,11 +21,14 @@ Examples:
   falconer replay fix.jsonl
   falconer replay fix.jsonl --speed 4     as a talk, four times as fast as it was
   falconer replay fix.jsonl --json        the events, for programs
-  falconer demo --yes
+  falconer replay fix.cassette.jsonl      the lines of `record --engine-to`
+
+The answers of a model (`record --model-to`) are played by
+`falconer run --engine script --scenario FILE`: there the agent works again.
 
 Nothing is run and nothing is sent: what is shown has happened before.")]
 pub(crate) struct Replay {
-    /// A recording of `falconer record`
+    /// A recording of `falconer record`: events, or the lines of the engine
     file: PathBuf,
     /// Keep the recorded pace, so many times as fast; without it there are no pauses
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
@@ -63,60 +41,8 @@ pub(crate) struct Replay {
 /// No pause of a talk is longer, however long the run thought.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-pub(crate) async fn record(arguments: Record) -> Done {
-    for file in [Some(&arguments.file), arguments.model_to.as_ref()]
-        .into_iter()
-        .flatten()
-    {
-        if file.exists() {
-            let text = format!("{} is there already", file.display());
-            return Err(Fault::usage(
-                text,
-                "name a file that is not there, or remove it",
-            ));
-        }
-    }
-    let mut prepared = start::prepare(&arguments.start)?;
-    if let Some(file) = &arguments.model_to {
-        if prepared.engine() == "claude" {
-            return Err(Fault::usage(
-                "the answers of the model can only be recorded with the native engine",
-                "add `--engine native`, or leave `--model-to` out",
-            ));
-        }
-        let file = std::path::absolute(file)?;
-        prepared.options = prepared.options.env("FALCONER_RECORD_SCENARIO", file);
-    }
-    let screen = Screen::new(anstream::stdout(), &prepared.cwd).motion(Motion::of_stdout());
-    let mut view = View::Person(screen);
-    let mut answering = match drive::is_person_here() {
-        true => Answering::Person(Lines::of_stdin()),
-        false => Answering::No("there is no terminal to ask on"),
-    };
-    let spec = prepared
-        .into_spec()?
-        .until_idle()
-        .transcript(&arguments.file);
-    let (session, mut events) = Session::start(spec).await?;
-    drive::send(&session, arguments.prompt).await?;
-    let driven = drive::drive(&session, &mut events, &mut view, &mut answering).await?;
-    session.ended().await;
-    say(
-        "recorded:",
-        format!(
-            "{}; show it with `falconer replay`",
-            arguments.file.display()
-        ),
-    );
-    Ok(driven.exit())
-}
-
 pub(crate) async fn replay(arguments: Replay) -> Done {
-    let file = std::fs::File::open(&arguments.file).map_err(|error| {
-        let text = format!("failed to open {}: {error}", arguments.file.display());
-        Fault::setup(text, "name a file that `falconer record` wrote")
-    })?;
-    let (events, unreadable) = falconer_session::replay(BufReader::new(file))?;
+    let (events, unreadable) = read(&arguments.file)?;
     if events.is_empty() {
         let text = format!("{} holds no events", arguments.file.display());
         return Err(Fault::usage(
@@ -144,6 +70,54 @@ pub(crate) async fn replay(arguments: Replay) -> Done {
         _ => None,
     });
     Ok(end.unwrap_or(Exit::Success))
+}
+
+/// The events of a recording, and how many lines of it could not be read.
+fn read(path: &Path) -> Result<(Vec<Event>, usize), Fault> {
+    let hint = "name a file that `falconer record` wrote";
+    let failed = |error: io::Error| {
+        let text = format!("failed to read {}: {error}", path.display());
+        Fault::setup(text, hint)
+    };
+    let mut file = BufReader::new(std::fs::File::open(path).map_err(failed)?);
+    match kind(io::BufRead::fill_buf(&mut file).map_err(failed)?) {
+        Kind::Events => Ok(falconer_session::replay(file)?),
+        Kind::Lines => {
+            let cassette = Cassette::load(path).map_err(|error| Fault::usage(error, hint))?;
+            Ok(cassette::events(&cassette))
+        }
+        Kind::Model => {
+            let path = path.display();
+            Err(Fault::usage(
+                format!("{path} holds the answers of a model, not a run"),
+                format!("play it with `falconer run '…' --engine script --scenario {path}`"),
+            ))
+        }
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    Events,
+    /// What went between host and engine.
+    Lines,
+    /// A scenario.
+    Model,
+}
+
+/// Told by the first line. Whatever is unknown is read as events, which says what is wrong.
+fn kind(beginning: &[u8]) -> Kind {
+    let first = beginning.split(|byte| *byte == b'\n').next();
+    let first = first.unwrap_or_default().trim_ascii();
+    match serde_json::from_slice::<serde_json::Value>(first) {
+        Ok(line) if line.get("dir").is_some() => Kind::Lines,
+        Ok(line) if line.get("rules").is_some() => Kind::Model,
+        Ok(_) => Kind::Events,
+        // A scenario that was written to be read begins with a brace on a line of its own.
+        Err(_) if first == b"{" => Kind::Model,
+        Err(_) => Kind::Events,
+    }
 }
 
 async fn show(events: &[Event], speed: Option<f64>) -> io::Result<()> {
@@ -189,5 +163,25 @@ fn factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 0.01 => Ok(factor),
         _ => Err(format!("`{text}` is no factor such as 1 or 4")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_are_known_by_their_first_line() {
+        let table: [(&[u8], Kind); 6] = [
+            (b"{\"t_ms\":0,\"dir\":\"meta\",\"line\":{}}\n{", Kind::Lines),
+            (b"{\"type\":\"run.started\"}\n", Kind::Events),
+            (b"{\"rules\": []}", Kind::Model),
+            (b"{\n  \"rules\": []", Kind::Model),
+            (b"", Kind::Events),
+            (b"\xff\xfe", Kind::Events),
+        ];
+        for (beginning, expected) in table {
+            assert_eq!(kind(beginning), expected, "{beginning:?}");
+        }
     }
 }

@@ -1,0 +1,78 @@
+//! The store of the server: whether it can be read, and whether a server died over it.
+
+use falconer_store::{Error, SqliteStore, Store, Timestamp};
+
+use super::check::Check;
+use crate::places;
+
+const NAME: &str = "store";
+
+const MEBIBYTE: u64 = 1 << 20;
+
+pub(super) async fn check() -> Check {
+    let path = match places::store_file() {
+        Ok(path) => path,
+        Err(fault) => return Check::failed(NAME, fault.text, fault.hint),
+    };
+    // To look must not make one.
+    if !path.exists() {
+        return Check::ok(
+            NAME,
+            "none yet; it is made when there is something to keep".to_owned(),
+        );
+    }
+    let store = match SqliteStore::open(&path).await {
+        Ok(store) => store,
+        Err(error) => return unusable(&error),
+    };
+    let check = match look(&store).await {
+        Ok(check) => check,
+        Err(error) => unusable(&error),
+    };
+    // What was read is read.
+    let _ = store.close().await;
+    check
+}
+
+async fn look(store: &SqliteStore) -> Result<Check, Error> {
+    store.ping().await?;
+    let counts = store.counts().await?;
+    let sessions: u64 = counts.sessions.iter().map(|(_, count)| count).sum();
+    let text = format!(
+        "{} with {sessions} sessions ({} MiB), {} requests wait",
+        store.path().display(),
+        counts.bytes / MEBIBYTE,
+        counts.pending
+    );
+    let now = Timestamp::now();
+    let owners = store.owners().await?;
+    let (gone, alive): (Vec<_>, Vec<_>) = owners.iter().partition(|owner| owner.until < now);
+    let alive: Vec<String> = alive
+        .iter()
+        .map(|owner| format!("{} runs {} sessions", owner.node, owner.sessions))
+        .collect();
+    Ok(match gone.as_slice() {
+        [] => Check::ok(NAME, text).details(&alive),
+        gone => {
+            let left: u64 = gone.iter().map(|owner| owner.sessions).sum();
+            let text = format!("{text}; a server died and left {left} of them open");
+            let fix = "start `falconer serve` once: it ends what is left and closes them";
+            Check::warning(NAME, text, fix)
+        }
+    })
+}
+
+fn unusable(error: &Error) -> Check {
+    let fix = match error {
+        Error::Corrupt { .. } => {
+            "restore a backup, or move the file away: `falconer serve` makes a new one"
+        }
+        Error::TooNew { .. } => "update falconer",
+        Error::ReadOnly { .. } => "make the file and its directory yours, and writable",
+        Error::Full { .. } => "make room on the disk",
+        Error::Busy { .. } => "see which process keeps it busy, and try again",
+        _ => "see whether the disk is there and in order",
+    };
+    // Runs need no server.
+    Check::warning(NAME, error, fix)
+}
