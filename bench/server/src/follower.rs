@@ -3,14 +3,19 @@
 use std::time::Duration;
 
 use reqwest::Response;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::stamp;
+
+/// An event that comes later than this is lost.
+const LATE: Duration = Duration::from_secs(20);
 
 /// What one client has seen.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) last: u64,
+    /// How far there is something to see, as the first frame of the stream said.
+    pub(crate) head: Option<u64>,
     pub(crate) events: u64,
     pub(crate) lost: u64,
     pub(crate) doubled: u64,
@@ -26,6 +31,11 @@ impl Seen {
             last,
             ..Self::default()
         }
+    }
+
+    /// Whether everything was seen that there was when the stream was opened.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.head.is_some_and(|head| self.last >= head)
     }
 
     fn event(&mut self, id: u64, data: &str) {
@@ -46,10 +56,18 @@ impl Seen {
         let data = field("data").unwrap_or_default();
         match (field("event"), field("id").and_then(|id| id.parse().ok())) {
             (Some("event"), Some(id)) => self.event(id, data),
+            (Some("hello"), _) => self.head = number(data, r#""head":"#),
             (Some("delta"), _) => self.pieces.extend(stamp::age(data)),
             _ => {}
         }
     }
+}
+
+/// The first number behind these words.
+fn number(data: &str, words: &str) -> Option<u64> {
+    let rest = data.split_once(words)?.1;
+    let digits = rest.split(|letter: char| !letter.is_ascii_digit());
+    digits.into_iter().next()?.parse().ok()
 }
 
 /// A stream that is open.
@@ -98,6 +116,21 @@ impl Follower {
                 _ = stop.wait_for(|stop| *stop) => return seen,
             }
         }
+    }
+
+    /// Takes everything until it has seen so many events of all there are; what does not come in
+    /// time is missing.
+    pub(crate) async fn until_head(mut self, mut seen: Seen, head: oneshot::Receiver<u64>) -> Seen {
+        let mut head = std::pin::pin!(head);
+        let wanted = loop {
+            tokio::select! {
+                more = self.take(&mut seen) => if !more { return seen },
+                wanted = &mut head => break wanted.unwrap_or(0),
+            }
+        };
+        let rest = async { while seen.last < wanted && self.take(&mut seen).await {} };
+        let _ = tokio::time::timeout(LATE, rest).await;
+        seen
     }
 }
 

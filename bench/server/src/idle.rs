@@ -6,6 +6,7 @@ use crate::api;
 use crate::arguments::Arguments;
 use crate::figures::{spread, times};
 use crate::follower::{Follower, Seen, client};
+use crate::other;
 use crate::role::Serving;
 
 pub(crate) fn sessions(arguments: &Arguments) {
@@ -51,12 +52,24 @@ async fn round(arguments: &Arguments, count: usize) -> [f64; 3] {
 }
 
 pub(crate) fn starts(arguments: &Arguments) {
-    let (mut new, mut old) = (Vec::new(), Vec::new());
+    let (mut new, mut old, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut theirs, mut their_memory) = (Vec::new(), Vec::new());
+    let (mut own_memory, mut bare_memory) = (Vec::new(), Vec::new());
+    let program = other::program();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for _ in 0..arguments.rounds * 3 {
         let folder = arguments.folder();
+        let echo = Serving::start("echo", folder.path());
+        bare.push(echo.start);
+        bare_memory.push(echo.memory());
+        if let Some(program) = &program {
+            let (start, memory) = other::start(program, folder.path());
+            theirs.push(start);
+            their_memory.push(memory);
+        }
         let serving = Serving::start("serve", folder.path());
         new.push(serving.start);
+        own_memory.push(serving.memory());
         let count = arguments.most().min(100);
         runtime.block_on(api::live(&client(), &serving, folder.path(), count));
         drop(serving);
@@ -64,9 +77,19 @@ pub(crate) fn starts(arguments: &Arguments) {
         drop(Serving::start("serve", folder.path()));
         old.push(Serving::start("serve", folder.path()).start);
     }
-    println!("\n## From the start of the process until it takes requests\n");
-    println!("| store | p50 / p99 ms (goal: below 100) |");
-    println!("|---|---|");
-    println!("| none yet | {} |", times(new));
-    println!("| with sessions | {} |", times(old));
+    println!("\n## From the start of the process until it has answered whether it is ready\n");
+    println!("| server | p50 / p99 ms (goal: below 100) | memory then KB |");
+    println!("|---|---|---|");
+    let own = spread(&own_memory);
+    println!("| falconer, no store yet | {} | {own} |", times(new));
+    println!("| falconer, with sessions | {} | |", times(old));
+    println!(
+        "| axum alone | {} | {} |",
+        times(bare),
+        spread(&bare_memory)
+    );
+    if let Some(program) = program {
+        let (name, memory) = (other::version(&program), spread(&their_memory));
+        println!("| {name} | {} | {memory} |", times(theirs));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::api;
@@ -58,8 +58,8 @@ fn add(all: &mut Seen, more: Vec<Seen>) {
     }
 }
 
-/// Who follows a session, and where from.
-type Following = Vec<JoinHandle<Seen>>;
+/// Who follows a session, and how he learns where it ends.
+type Following = Vec<(JoinHandle<Seen>, oneshot::Sender<u64>)>;
 
 async fn round(role: &str, arguments: &Arguments, count: usize) -> Vec<Seen> {
     let folder = arguments.folder();
@@ -69,7 +69,6 @@ async fn round(role: &str, arguments: &Arguments, count: usize) -> Vec<Seen> {
         "serve" => api::live(&client, &serving, folder.path(), count).await,
         _ => (0..count).map(|number| format!("/{number}")).collect(),
     };
-    let (stop, stopped) = watch::channel(false);
     let mut following: Following = Vec::new();
     for path in &paths {
         let last = match role {
@@ -79,33 +78,35 @@ async fn round(role: &str, arguments: &Arguments, count: usize) -> Vec<Seen> {
         let url = format!("{}{path}/stream", serving.url);
         let follower = Follower::open(&client, &url, &serving.token, last).await;
         let follower = follower.expect("a stream");
-        following.push(tokio::spawn(
-            follower.until(Seen::after(last), stopped.clone()),
-        ));
+        let (head, known) = oneshot::channel();
+        let task = tokio::spawn(follower.until_head(Seen::after(last), known));
+        following.push((task, head));
     }
-    speak(&client, &serving, &paths, arguments.time * 3).await;
-    let mut heads = Vec::new();
-    for path in &paths {
-        if role == "serve" {
-            heads.push(api::at_rest(&client, &serving, path).await);
-        }
-    }
-    // What is on its way arrives; then the streams are cut.
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    stop.send_replace(true);
+    let said = speak(&client, &serving, &paths, arguments.time * 3).await;
     let mut seen = Vec::new();
-    for (number, follower) in following.into_iter().enumerate() {
+    for ((number, path), (follower, known)) in paths.iter().enumerate().zip(following) {
+        // What is stored is the measure; of the echo, what was posted.
+        let head = match role {
+            "serve" => api::at_rest(&client, &serving, path).await,
+            _ => said[number],
+        };
+        // Who has ended is missing everything from there on.
+        let _ = known.send(head);
         let mut one = follower.await.expect("no panic");
-        if let Some(head) = heads.get(number) {
-            one.lost += head.saturating_sub(one.last);
-        }
+        one.lost += head.saturating_sub(one.last);
         seen.push(one);
     }
     seen
 }
 
-/// One session after the other gets a prompt.
-async fn speak(client: &reqwest::Client, serving: &Serving, paths: &[String], time: Duration) {
+/// One session after the other gets a prompt; how many each got.
+async fn speak(
+    client: &reqwest::Client,
+    serving: &Serving,
+    paths: &[String],
+    time: Duration,
+) -> Vec<u64> {
+    let mut counts = vec![0; paths.len()];
     let until = Instant::now() + time;
     let mut pace = tokio::time::interval(PACE);
     let mut said = 0;
@@ -113,5 +114,7 @@ async fn speak(client: &reqwest::Client, serving: &Serving, paths: &[String], ti
         pace.tick().await;
         said += 1;
         api::say(client, serving, &paths[said % paths.len()], said).await;
+        counts[said % paths.len()] += 1;
     }
+    counts
 }

@@ -16,6 +16,7 @@ mod follower;
 mod idle;
 mod live;
 mod open;
+mod other;
 mod read;
 mod reconnect;
 mod role;

@@ -22,7 +22,7 @@ pub(crate) fn clients(arguments: &Arguments) {
     let count = arguments.most();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (mut ready, mut all, mut middle) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut lost, mut doubled) = (0, 0);
+    let (mut events, mut lost, mut doubled) = (0, 0, 0);
     for _ in 0..arguments.rounds {
         let round = runtime.block_on(round(arguments, count));
         ready.push(round.ready.as_secs_f64() * 1e3);
@@ -30,6 +30,7 @@ pub(crate) fn clients(arguments: &Arguments) {
         times.sort_unstable();
         middle.push(percentile(&times, 0.5));
         all.push(percentile(&times, 1.0));
+        events += round.events;
         lost += round.lost;
         doubled += round.doubled;
     }
@@ -37,10 +38,10 @@ pub(crate) fn clients(arguments: &Arguments) {
     println!(
         "Each follows a session whose engine ran. From the start of the next server; each client has come back when it knows everything up to the head, with the end of the run that was cut.\n"
     );
-    println!("| server ready ms | half of them back ms | all back ms | lost | doubled |");
-    println!("|---|---|---|---|---|");
+    println!("| server ready ms | half of them back ms | all back ms | events | lost | doubled |");
+    println!("|---|---|---|---|---|---|");
     println!(
-        "| {} | {} | {} | {lost} | {doubled} |",
+        "| {} | {} | {} | {events} | {lost} | {doubled} |",
         spread(&ready),
         spread(&middle),
         spread(&all)
@@ -50,6 +51,7 @@ pub(crate) fn clients(arguments: &Arguments) {
 struct Round {
     ready: Duration,
     times: Vec<Duration>,
+    events: u64,
     lost: u64,
     doubled: u64,
 }
@@ -81,6 +83,7 @@ async fn round(arguments: &Arguments, count: usize) -> Round {
     let mut round = Round {
         ready: serving.start,
         times: Vec::new(),
+        events: 0,
         lost: 0,
         doubled: 0,
     };
@@ -88,10 +91,16 @@ async fn round(arguments: &Arguments, count: usize) -> Round {
         url: serving.url.clone(),
         token: serving.token.clone(),
     });
+    let mut back = Vec::new();
     for follower in following {
-        let (at, seen) = follower.await.expect("no panic");
+        back.push(follower.await.expect("no panic"));
+    }
+    for ((at, seen), path) in back.into_iter().zip(&paths) {
         round.times.push(at.duration_since(started));
-        round.lost += seen.lost;
+        // What is stored is the measure; asked for when everybody is back.
+        let head = api::head(&client, &serving, path).await;
+        round.events += seen.events;
+        round.lost += seen.lost + head.saturating_sub(seen.last);
         round.doubled += seen.doubled;
     }
     round
@@ -116,13 +125,13 @@ async fn follow(
     next.changed().await.expect("another server");
     let door = next.borrow().clone();
     let url = format!("{}{path}/stream", door.url);
-    // The recovery has written the end of the run.
-    let before = seen.last;
-    while seen.last == before {
+    // The first frame says how far the session goes; the recovery has written the end of the run.
+    seen.head = None;
+    while !seen.is_complete() {
         let Some(mut follower) = Follower::open(&client, &url, &door.token, seen.last).await else {
             continue;
         };
-        while seen.last == before && follower.take(&mut seen).await {}
+        while !seen.is_complete() && follower.take(&mut seen).await {}
     }
     (Instant::now(), seen)
 }

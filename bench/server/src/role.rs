@@ -1,6 +1,7 @@
 //! The processes that are measured: this program again, as a server.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ pub(crate) struct Serving {
     child: Child,
     pub(crate) url: String,
     pub(crate) token: String,
-    /// From its start until it took requests.
+    /// From its start until it had answered a request.
     pub(crate) start: Duration,
 }
 
@@ -31,9 +32,14 @@ impl Serving {
         let output = child.stdout.take().expect("its output");
         let mut lines = BufReader::new(output).lines();
         let line = lines.next().expect("a line").expect("a line");
-        let start = before.elapsed();
         let said = line.strip_prefix(READY).expect("where it is");
         let (url, token) = said.split_once(' ').expect("where, and a token");
+        // What it says is not enough: the first answer counts.
+        let address = url.strip_prefix("http://").expect("an address");
+        let answer = status(address, "/ready");
+        let start = before.elapsed();
+        let expected = if role == "serve" { "200" } else { "404" };
+        assert_eq!(answer.as_deref(), Some(expected), "{role}");
         Self {
             url: url.to_owned(),
             token: token.to_owned(),
@@ -44,14 +50,29 @@ impl Serving {
 
     /// Resident memory in KB.
     pub(crate) fn memory(&self) -> f64 {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = std::fs::read_to_string(path).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let number = line.and_then(|line| line.split_whitespace().next());
-        number
-            .and_then(|number| number.parse().ok())
-            .unwrap_or(f64::NAN)
+        memory(self.child.id())
     }
+}
+
+/// The status with which a server answers; nothing if nobody is there.
+pub(crate) fn status(address: &str, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut head = String::new();
+    BufReader::new(stream).read_line(&mut head).ok()?;
+    head.split(' ').nth(1).map(str::to_owned)
+}
+
+/// Resident memory of a process in KB.
+pub(crate) fn memory(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    let status = status.unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(f64::NAN)
 }
 
 impl Drop for Serving {

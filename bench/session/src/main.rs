@@ -1,7 +1,10 @@
 //! Measures events and live sessions. `cargo xtask bench session` runs it.
 //!
-//!   bench-session --cassettes FOLDER [--rounds N] [--only normalise|sessions|lock]
+//!   bench-session --cassettes FOLDER [--rounds N] [--only normalise|sessions|lock|isolation]
+//!
+//! The isolated start of the official CLI is measured if `FALCONER_CLAUDE_PATH` names one.
 
+mod isolation;
 mod locks;
 mod normalise;
 mod sessions;
@@ -16,6 +19,9 @@ struct Arguments {
     cassettes: PathBuf,
     rounds: usize,
     only: Option<String>,
+    /// Only this: many sessions, in a process that did nothing else, with pieces of so many
+    /// characters.
+    streaming: Option<usize>,
 }
 
 impl Arguments {
@@ -24,6 +30,7 @@ impl Arguments {
             cassettes: PathBuf::from("fixtures/cassettes"),
             rounds: 5,
             only: None,
+            streaming: None,
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} wants a value"));
@@ -35,6 +42,7 @@ impl Arguments {
                     arguments.rounds = number.ok_or(format!("no number of rounds: {rounds}"))?;
                 }
                 "--only" => arguments.only = Some(value()?),
+                "--streaming" => arguments.streaming = value()?.parse().ok(),
                 other => return Err(format!("unknown argument: {other}")),
             }
         }
@@ -44,10 +52,11 @@ impl Arguments {
 
 type Measure = fn(&Arguments);
 
-const TABLES: [(&str, Measure); 3] = [
+const TABLES: [(&str, Measure); 4] = [
     ("normalise", normalise::measure),
     ("sessions", sessions::measure),
     ("lock", locks::measure),
+    ("isolation", isolation::measure),
 ];
 
 fn main() {
@@ -58,6 +67,10 @@ fn main() {
             std::process::exit(2);
         }
     };
+    if let Some(piece) = arguments.streaming {
+        println!("{}", sessions::in_this_process(piece));
+        return;
+    }
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("# Session benchmark\n");

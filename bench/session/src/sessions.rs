@@ -8,6 +8,7 @@ use falconer_event::{Body, Outcome, Source};
 use falconer_native::NativeEngine;
 use falconer_session::{Session, SessionLocks, SessionSpec};
 use falconer_testkit::scenario::{Scenario, any, text};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Barrier;
 
@@ -16,9 +17,10 @@ use crate::{Arguments, facts};
 const SESSIONS: usize = 1000;
 /// Prompts of each session.
 const TURNS: usize = 5;
-/// Characters of each answer, and of each piece in which it is streamed.
+/// Characters of each answer.
 const ANSWER: usize = 2000;
-const PIECE: usize = 20;
+/// Characters of each piece in which it is streamed: the same answers, ten times the events.
+const PIECES: [usize; 2] = [20, 2];
 
 /// What one session saw.
 #[derive(Default)]
@@ -76,9 +78,21 @@ async fn one(engine: Arc<NativeEngine>, place: Arc<TempDir>, ready: Arc<Barrier>
     seen
 }
 
-async fn all() -> (f64, f64, Vec<Seen>) {
+/// Runs them all, and says how it went, as JSON.
+pub(crate) fn in_this_process(piece: usize) -> Value {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let (seconds, kb, seen) = runtime.block_on(all(piece));
+    let sum = |of: fn(&Seen) -> usize| seen.iter().map(of).sum::<usize>();
+    json!({"seconds": seconds, "kb": kb, "whole": sum(|seen| usize::from(seen.is_whole)),
+        "events": sum(|seen| seen.events), "pieces": sum(|seen| seen.pieces)})
+}
+
+async fn all(piece: usize) -> (f64, f64, Vec<Seen>) {
     let answer = "lorem ipsum dolor sit".repeat(ANSWER / 21 + 1)[..ANSWER].to_owned();
-    let reply = text(answer).delta_chars(PIECE);
+    let reply = text(answer).delta_chars(piece);
     let scenario = Scenario::new().on(any()).always().reply(reply);
     let engine = Arc::new(NativeEngine::scripted(scenario));
     let place = Arc::new(TempDir::new().expect("a place"));
@@ -98,43 +112,60 @@ async fn all() -> (f64, f64, Vec<Seen>) {
     (seconds, kb, seen)
 }
 
+/// In a process that did nothing before, so that its peak is that of the sessions.
+fn in_a_process(piece: usize) -> Value {
+    let program = std::env::current_exe().expect("this program");
+    let output = std::process::Command::new(program)
+        .args(["--streaming", &piece.to_string()])
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .expect("the measurement runs");
+    serde_json::from_slice(&output.stdout).expect("the measurement says how it went")
+}
+
 pub(crate) fn measure(_: &Arguments) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let (seconds, kb, seen) = runtime.block_on(all());
-    let sum = |of: fn(&Seen) -> usize| seen.iter().map(of).sum::<usize>();
-    let events = sum(|seen| seen.events + seen.pieces);
-    let whole = sum(|seen| usize::from(seen.is_whole));
+    let mut peaks = Vec::new();
+    for piece in PIECES {
+        let run = in_a_process(piece);
+        let number = |name: &str| run[name].as_f64().unwrap_or(f64::NAN);
+        let events = number("events") + number("pieces");
+        peaks.push(number("kb"));
+        facts(
+            &format!(
+                "{SESSIONS} native sessions at once, {TURNS} prompts each, pieces of {piece} characters"
+            ),
+            &[
+                (
+                    "sessions without a gap or a loss",
+                    format!("**{}**", number("whole")),
+                    "1000",
+                ),
+                (
+                    "events",
+                    format!("{events} (of which pieces {})", number("pieces")),
+                    "",
+                ),
+                (
+                    "events a second",
+                    format!("{:.0}", events / number("seconds")),
+                    "",
+                ),
+                (
+                    "from the first prompt to the last end",
+                    format!("{:.1} s", number("seconds")),
+                    "",
+                ),
+                (
+                    "peak memory per session, engine included",
+                    format!("**{:.0} KB**", number("kb")),
+                    "below 500",
+                ),
+            ],
+        );
+    }
+    let growth = peaks[1] / peaks[0];
     facts(
-        &format!("{SESSIONS} native sessions at once, {TURNS} prompts each, streaming"),
-        &[
-            (
-                "sessions without a gap or a loss",
-                format!("**{whole}**"),
-                "1000",
-            ),
-            (
-                "events",
-                format!("{events} (of which pieces {})", sum(|seen| seen.pieces)),
-                "",
-            ),
-            (
-                "events a second",
-                format!("{:.0}", events as f64 / seconds),
-                "",
-            ),
-            (
-                "from the first prompt to the last end",
-                format!("{seconds:.1} s"),
-                "",
-            ),
-            (
-                "peak memory per session, engine included",
-                format!("{kb:.0} KB"),
-                "below 500",
-            ),
-        ],
+        "Memory of ten times as many events",
+        &[("times as much", format!("**{growth:.2}**"), "about 1")],
     );
 }
