@@ -39,9 +39,7 @@ fn spec(engine: &Arc<NativeEngine>, place: &TempDir) -> SessionSpec {
         .env("HOME", place.path())
         .env("PATH", "/usr/bin:/bin")
         .include_partial_messages();
-    SessionSpec::new(SessionLocks::new(place.path().join("locks")))
-        .options(options)
-        .until_idle()
+    SessionSpec::new(SessionLocks::new(place.path().join("locks"))).options(options)
 }
 
 async fn one(engine: Arc<NativeEngine>, place: Arc<TempDir>, ready: Arc<Barrier>) -> Seen {
@@ -54,7 +52,8 @@ async fn one(engine: Arc<NativeEngine>, place: Arc<TempDir>, ready: Arc<Barrier>
             .await
             .expect("accepted");
     }
-    drop(session);
+    // It ends when the last handle is gone.
+    let mut session = Some(session);
     let (mut seen, mut last, mut streamed, mut turns) = (Seen::default(), 0, 0, 0);
     let mut is_whole = true;
     while let Some(event) = events.next().await {
@@ -67,7 +66,10 @@ async fn one(engine: Arc<NativeEngine>, place: Arc<TempDir>, ready: Arc<Barrier>
             }
             // What the user says may come in between.
             Body::ItemStarted(_) if event.source == Source::Agent => streamed = 0,
-            Body::TurnCompleted(turn) => turns += usize::from(turn.text.len() == ANSWER),
+            Body::TurnCompleted(turn) => {
+                turns += usize::from(turn.text.len() == ANSWER);
+                session = session.filter(|_| turns < TURNS);
+            }
             Body::RunCompleted(end) => is_whole &= end.outcome == Outcome::Ok,
             _ => {}
         }
