@@ -108,9 +108,9 @@ test("kill -9 of the server with a card open", async () => {
   await page.locator(".pill[data-state=live]").waitFor();
   await page.locator(".decision.expired").waitFor();
   await page.locator(".card.permission:not(.settled)").waitFor({ state: "detached" });
-  await page.getByText(/Interrupted/).waitFor();
-  await page.getByText(/The run failed/).waitFor();
+  await page.getByText(/Interrupted/).first().waitFor();
+  await page.getByText(/The run failed/).first().waitFor();
   await seen(page, session);
   await stage.send(session, "hello");
-  await page.getByText("Said and done.").waitFor();
+  await page.locator(".row[data-kind=message]").getByText("Said and done.").first().waitFor();
 });

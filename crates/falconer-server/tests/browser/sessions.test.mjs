@@ -99,7 +99,7 @@ test("a message steers the agent while it works, or interrupts it", async () => 
   await text.fill("something else");
   await page.getByRole("button", { name: "Interrupt and send" }).click();
   await page.locator(".prompt").getByText("something else").waitFor();
-  await page.getByText("Said and done.").waitFor();
+  await page.locator(".row[data-kind=message]").getByText("Said and done.").waitFor();
   const told = JSON.stringify(await stage.events(second));
   assert.ok(!told.includes("This is the end of a long text"), "the first answer was cut");
 });

@@ -182,9 +182,14 @@ export class Stage {
   }
 }
 
+/** Goes there; the page has taken notice when this is done. */
 export async function go(page, hash) {
   await page.evaluate((to) => {
+    const before = location.hash;
     location.hash = to;
+    if (location.hash === before) return undefined;
+    // Listeners are called in their order, and that of the page was there before.
+    return new Promise((resolve) => addEventListener("hashchange", () => resolve(undefined), { once: true }));
   }, hash);
 }
 
