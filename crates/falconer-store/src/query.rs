@@ -29,6 +29,8 @@ pub struct SessionQuery {
     pub text: Option<String>,
     /// With this id in the engine's own files.
     pub native_session: Option<String>,
+    /// Copies of this session.
+    pub parent: Option<SessionId>,
     /// In the archive or not.
     pub archived: Archived,
     /// How many at most; never more than [`MAX_PAGE`](crate::MAX_PAGE).
@@ -43,6 +45,7 @@ impl Default for SessionQuery {
             states: Vec::new(),
             text: None,
             native_session: None,
+            parent: None,
             archived: Archived::Hide,
             limit: 100,
             cursor: None,

@@ -38,11 +38,14 @@ const TEXTS: &[&str] = &[
 const NATIVE: &[Option<&str>] = &[None, Some("one"), Some("two"), Some("ONE")];
 
 async fn populate(store: &std::sync::Arc<dyn Store>, dice: &mut Dice) -> Result<()> {
+    let mut first = None;
     for _ in 0..60 {
         let mut new = NewSession::new("auto", dice.pick(FOLDERS));
         new.title = dice.pick(TITLES).map(str::to_owned);
         new.native_session = dice.pick(NATIVE).map(str::to_owned);
+        new.parent = first.clone().filter(|_| dice.below(3) == 0);
         let id = store.create_session(new).await?.id;
+        first.get_or_insert_with(|| id.clone());
         let fence = claim(store, &id, "a").await?.fence;
         let state = dice.pick(SessionState::ALL);
         store
@@ -74,7 +77,8 @@ fn matches(session: &SessionRecord, query: &SessionQuery) -> bool {
     };
     let state = query.states.is_empty() || query.states.contains(&session.state);
     let native = query.native_session.is_none() || session.native_session == query.native_session;
-    text && archived && state && native
+    let parent = query.parent.is_none() || session.parent == query.parent;
+    text && archived && state && native && parent
 }
 
 async fn everything(store: &std::sync::Arc<dyn Store>) -> Result<Vec<SessionRecord>> {
@@ -92,6 +96,8 @@ pub async fn filters_agree_with_a_naive_model(Stores { store, .. }: Stores) -> R
     populate(&store, &mut dice).await?;
     let all = everything(&store).await?;
     assert_eq!(all.len(), 60);
+    let parent = all.iter().find_map(|session| session.parent.clone());
+    assert!(parent.is_some(), "some are copies");
     let mut found_any = false;
     for round in 0..200 {
         let states = (0..dice.below(3))
@@ -101,6 +107,7 @@ pub async fn filters_agree_with_a_naive_model(Stores { store, .. }: Stores) -> R
             states,
             text: (dice.below(4) > 0).then(|| dice.pick(TEXTS).to_owned()),
             native_session: (dice.below(4) == 0).then(|| "one".to_owned()),
+            parent: parent.clone().filter(|_| dice.below(4) == 0),
             archived: dice.pick(&[Archived::Hide, Archived::Only, Archived::Any]),
             limit: 1 + dice.below(20),
             cursor: None,

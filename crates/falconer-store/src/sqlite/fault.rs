@@ -78,6 +78,12 @@ impl Fault {
         }
     }
 
+    /// Whether somebody else holds the database.
+    pub(super) fn is_busy(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        code(error).is_some_and(|code| code & 0xff == BUSY)
+    }
+
     /// Whether the database as a whole is in trouble, so that to try each change of a failed
     /// batch alone would only fail again.
     pub(super) fn concerns_everybody(&self) -> bool {

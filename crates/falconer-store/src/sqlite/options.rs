@@ -1,7 +1,7 @@
 //! How a store is opened.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{
@@ -13,6 +13,9 @@ use crate::error::Result;
 
 use super::SqliteStore;
 use super::fault::{Fault, Place};
+
+/// How long is waited before a file that somebody else is opening is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(2);
 
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,10 +109,21 @@ impl SqliteOptions {
     }
 
     /// The one connection that writes.
+    ///
+    /// SQLite does not wait when two change a new file to a log at the same time: it refuses one
+    /// of them at once, whatever its patience. So the patience is kept here.
     pub(super) async fn connect(&self) -> Result<SqliteConnection, Fault> {
         // What is deleted is overwritten, not only forgotten.
         let options = self.connection().pragma("secure_delete", "ON");
-        Ok(options.connect().await?)
+        let begun = Instant::now();
+        loop {
+            match options.connect().await.map_err(Fault::from) {
+                Err(fault) if fault.is_busy() && begun.elapsed() < self.busy_timeout => {
+                    tokio::time::sleep(BETWEEN_TRIES).await;
+                }
+                connected => return connected,
+            }
+        }
     }
 
     /// Connections that only read. They are opened when they are needed.

@@ -40,6 +40,7 @@ pub(super) const PAGE: &str = select!(
      AND (?5 IS NULL OR instr(lower(coalesce(s.title, '')), ?5) > 0
           OR instr(lower(s.cwd), ?5) > 0)
      AND (?7 IS NULL OR s.native_session = ?7)
+     AND (?8 IS NULL OR p.id = ?8)
      ORDER BY s.updated_at DESC, s.id DESC LIMIT ?6"
 );
 
@@ -78,6 +79,7 @@ pub(super) struct Page {
     archived: Option<bool>,
     text: Option<String>,
     native_session: Option<String>,
+    parent: Option<SessionId>,
     pub(super) limit: usize,
 }
 
@@ -98,6 +100,7 @@ impl Page {
             // SQLite lowers ASCII letters only, so we do the same.
             text: query.text.map(|text| text.to_ascii_lowercase()),
             native_session: query.native_session,
+            parent: query.parent,
             limit: query.limit.clamp(1, MAX_PAGE),
         }
     }
@@ -114,6 +117,7 @@ impl Page {
             .bind(self.text.as_deref())
             .bind(number(self.limit as u64 + 1))
             .bind(self.native_session.as_deref())
+            .bind(self.parent.as_ref().map(SessionId::as_str))
     }
 
     /// The page, from what was found.
