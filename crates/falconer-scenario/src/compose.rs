@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::message::{MessageReply, Part, StreamFault, Usage};
 use super::step::{Step, broken};
+use super::steps::{Pieces, Steps};
 
 /// A message with everything decided: ids, model, usage.
 pub(super) struct Composed<'a> {
@@ -18,17 +19,17 @@ pub(super) struct Composed<'a> {
 
 impl Composed<'_> {
     /// The steps of a streamed answer.
-    pub(super) fn streamed(&self) -> Vec<Step> {
+    pub(super) fn streamed(&self) -> Steps {
         let steps = Stream::new(self).steps();
         match &self.reply.fault {
-            Some(fault) => broken(steps, fault),
+            Some(fault) => broken(steps.collect(), fault).into_iter().collect(),
             None => steps,
         }
     }
 
     /// The steps of an answer in one piece.
-    pub(super) fn whole(&self) -> Vec<Step> {
-        let mut steps = self.first_wait();
+    pub(super) fn whole(&self) -> Steps {
+        let mut steps: Steps = self.first_wait().into_iter().collect();
         steps.extend(self.reply.content.iter().filter_map(pause));
         steps.push(match &self.reply.fault {
             None | Some(StreamFault::Stall { .. }) => Step::Message(self.message()),
@@ -39,11 +40,9 @@ impl Composed<'_> {
         steps
     }
 
-    fn first_wait(&self) -> Vec<Step> {
-        match self.reply.delay_ms {
-            0 => Vec::new(),
-            ms => vec![Step::Wait(Duration::from_millis(ms))],
-        }
+    fn first_wait(&self) -> Option<Step> {
+        let wait = Duration::from_millis(self.reply.delay_ms);
+        (!wait.is_zero()).then_some(Step::Wait(wait))
     }
 
     fn stop_reason(&self) -> &str {
@@ -194,7 +193,7 @@ impl Block {
 /// Writes the events of one message.
 struct Stream<'a> {
     composed: &'a Composed<'a>,
-    steps: Vec<Step>,
+    steps: Steps,
     deltas: usize,
 }
 
@@ -202,12 +201,12 @@ impl<'a> Stream<'a> {
     fn new(composed: &'a Composed<'a>) -> Self {
         Self {
             composed,
-            steps: composed.first_wait(),
+            steps: composed.first_wait().into_iter().collect(),
             deltas: 0,
         }
     }
 
-    fn steps(mut self) -> Vec<Step> {
+    fn steps(mut self) -> Steps {
         let content = &self.composed.reply.content;
         let leading = content.iter().map_while(pause);
         self.steps.extend(leading);
@@ -245,30 +244,43 @@ impl<'a> Stream<'a> {
         for piece in block.pieces {
             match (piece, block.fill) {
                 (Piece::Pause(step), _) => self.steps.push(step),
-                (Piece::Text(text), Some([_, kind, key])) => self.text(index, &text, kind, key),
+                (Piece::Text(text), Some([_, kind, key])) => self.text(index, text, kind, key),
                 (Piece::Text(_), None) => {}
             }
         }
         if !block.signature.is_empty() {
-            let delta = json!({"type": "signature_delta", "signature": block.signature});
-            self.delta(index, &delta);
+            self.signature(index, &block.signature);
         }
         self.event(json!({"type": "content_block_stop", "index": index}));
     }
 
-    fn text(&mut self, index: usize, text: &str, kind: &str, key: &str) {
-        for chunk in chunks(text, self.composed.reply.delta_chars) {
-            self.delta(index, &json!({"type": kind, key: chunk}));
-        }
+    fn text(&mut self, index: usize, text: String, kind: &'static str, key: &'static str) {
+        self.steps.push_pieces(Pieces {
+            index,
+            kind,
+            key,
+            text,
+            chars: self.composed.reply.delta_chars,
+            pause: self.pause(),
+            pauses: self.deltas > 0,
+            sent: 0,
+        });
+        self.deltas += 1;
     }
 
-    fn delta(&mut self, index: usize, delta: &Value) {
-        let wait = self.composed.reply.delta_delay_ms;
-        if wait > 0 && self.deltas > 0 {
-            self.steps.push(Step::Wait(Duration::from_millis(wait)));
+    fn signature(&mut self, index: usize, signature: &str) {
+        if self.deltas > 0 {
+            self.steps.extend(self.pause().map(Step::Wait));
         }
         self.deltas += 1;
+        let delta = json!({"type": "signature_delta", "signature": signature});
         self.event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+    }
+
+    /// What passes between two deltas.
+    fn pause(&self) -> Option<Duration> {
+        let pause = Duration::from_millis(self.composed.reply.delta_delay_ms);
+        (!pause.is_zero()).then_some(pause)
     }
 
     fn finish(&mut self) {
@@ -281,19 +293,5 @@ impl<'a> Stream<'a> {
             "usage": self.composed.usage(),
         }));
         self.event(json!({"type": "message_stop"}));
-    }
-}
-
-fn chunks(text: &str, chars: Option<usize>) -> Vec<String> {
-    let chars = chars.filter(|chars| *chars > 0);
-    match chars {
-        Some(_) if text.is_empty() => vec![String::new()],
-        Some(chars) => {
-            let all: Vec<char> = text.chars().collect();
-            all.chunks(chars)
-                .map(|chunk| chunk.iter().collect())
-                .collect()
-        }
-        None => vec![text.to_owned()],
     }
 }

@@ -13,6 +13,7 @@ mod reply;
 mod request;
 mod rule;
 mod step;
+mod steps;
 
 use std::path::Path;
 
@@ -34,6 +35,7 @@ pub use reply::{ApiError, Reply};
 pub use request::{ModelRequest, RequestKind, ToolResult};
 pub use rule::{Rule, Times};
 pub use step::Step;
+pub use steps::Steps;
 
 /// A scripted model: an ordered list of rules.
 ///

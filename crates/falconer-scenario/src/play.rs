@@ -7,6 +7,7 @@ use super::message::MessageReply;
 use super::reply::{ApiError, Reply};
 use super::request::{ModelRequest, RequestKind};
 use super::step::Step;
+use super::steps::Steps;
 use super::{Part, Scenario, StreamFault};
 
 /// A scenario being played.
@@ -54,7 +55,7 @@ pub struct Answer {
     /// Writes the stream in pieces of so many bytes.
     pub chunk_bytes: Option<usize>,
     /// What is to be done.
-    pub steps: Vec<Step>,
+    pub steps: Steps,
 }
 
 impl Script {
@@ -81,7 +82,7 @@ impl Script {
             unmatched: None,
             headers: Vec::new(),
             chunk_bytes: None,
-            steps: Vec::new(),
+            steps: Steps::default(),
         };
         let reply = match answer.rule {
             Some(rule) => self.scenario.rules[rule].reply.clone(),
@@ -185,10 +186,13 @@ impl Script {
         match reply {
             Reply::Text(text) => self.say(answer, &super::text(text), request),
             Reply::Message(message) => self.say(answer, message, request),
-            Reply::Error(error) => answer.steps = vec![Step::Error(error.clone())],
-            Reply::Hang => answer.steps = vec![Step::Hold("hang".to_owned()), Step::Reset],
-            Reply::Reset => answer.steps = vec![Step::Reset],
-            Reply::Garbage(bytes) => answer.steps = vec![Step::Garbage(bytes.clone())],
+            Reply::Error(error) => answer.steps.push(Step::Error(error.clone())),
+            Reply::Hang => {
+                let forever = Step::Hold("hang".to_owned());
+                answer.steps.extend([forever, Step::Reset]);
+            }
+            Reply::Reset => answer.steps.push(Step::Reset),
+            Reply::Garbage(bytes) => answer.steps.push(Step::Garbage(bytes.clone())),
         }
     }
 

@@ -3,12 +3,11 @@
 //! The answers are written as bytes and read by the same code as real ones, so that what a
 //! scenario does over HTTP it does here.
 
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use falconer_scenario::{Answer, ApiError, Gates, ModelRequest, Scenario, Script, Step};
+use falconer_scenario::{Answer, ApiError, Gates, ModelRequest, Scenario, Script, Step, Steps};
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use serde_json::Value;
@@ -69,8 +68,8 @@ impl Scripted {
         script.answer(&asked)
     }
 
-    /// Does what comes before the first byte.
-    async fn begin(&self, steps: &mut VecDeque<Step>) -> Result<(), ApiFailure> {
+    /// Does what comes before the first byte, and says what comes then.
+    async fn begin(&self, steps: &mut Steps) -> Result<Option<Step>, ApiFailure> {
         let waited = tokio::time::timeout(self.timeouts.first_byte, self.wait(steps)).await;
         let silence = || {
             let limit = self.timeouts.first_byte;
@@ -79,32 +78,29 @@ impl Scripted {
         waited.map_err(|_| silence())
     }
 
-    async fn wait(&self, steps: &mut VecDeque<Step>) {
-        while let Some(step) = steps.pop_front() {
-            match step {
+    async fn wait(&self, steps: &mut Steps) -> Option<Step> {
+        loop {
+            match steps.next()? {
                 Step::Wait(time) => tokio::time::sleep(time).await,
                 Step::Hold(gate) => self.gates.pass(&gate).await,
-                Step::Event(_)
+                step @ (Step::Event(_)
                 | Step::Message(_)
                 | Step::Error(_)
                 | Step::Garbage(_)
                 | Step::Cut
-                | Step::Reset => {
-                    steps.push_front(step);
-                    return;
-                }
+                | Step::Reset) => return Some(step),
             }
         }
     }
 
     async fn streamed(&self, request: ApiRequest) -> Result<Streaming, ApiFailure> {
         let answer = self.answer(request.streamed());
-        let mut steps = VecDeque::from(answer.steps);
-        self.begin(&mut steps).await?;
-        match steps.front() {
-            Some(Step::Error(error)) => Err(failure(error)),
+        let mut steps = answer.steps;
+        match self.begin(&mut steps).await? {
+            Some(Step::Error(error)) => Err(failure(&error)),
             None | Some(Step::Reset | Step::Cut) => Err(reset()),
-            Some(_) => {
+            Some(first) => {
+                steps.put_back(first);
                 let writing = Writing::new(steps, self.gates.clone(), answer.chunk_bytes);
                 let idle = self.timeouts.idle;
                 Ok(Streaming {
@@ -118,9 +114,8 @@ impl Scripted {
 
     async fn in_one_piece(&self, request: ApiRequest) -> Result<Value, ApiFailure> {
         let answer = self.answer(request.not_streamed());
-        let mut steps = VecDeque::from(answer.steps);
-        self.begin(&mut steps).await?;
-        match steps.pop_front() {
+        let mut steps = answer.steps;
+        match self.begin(&mut steps).await? {
             Some(Step::Message(message)) => Ok(message),
             Some(Step::Error(error)) => Err(failure(&error)),
             Some(Step::Event(_) | Step::Garbage(_)) => Err(ApiFailure::malformed(
@@ -171,7 +166,7 @@ fn reset() -> ApiFailure {
 
 /// An answer while it is written.
 struct Writing {
-    steps: VecDeque<Step>,
+    steps: Steps,
     gates: Gates,
     chunk_bytes: Option<usize>,
     /// Bytes of the current event that are not written yet.
@@ -179,7 +174,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn new(steps: VecDeque<Step>, gates: Gates, chunk_bytes: Option<usize>) -> Self {
+    fn new(steps: Steps, gates: Gates, chunk_bytes: Option<usize>) -> Self {
         Self {
             steps,
             gates,
@@ -197,7 +192,7 @@ impl Writing {
 
     async fn next(&mut self) -> Option<Result<Bytes, ApiFailure>> {
         while self.rest.is_empty() {
-            self.rest = match self.steps.pop_front()? {
+            self.rest = match self.steps.next()? {
                 Step::Wait(time) => {
                     tokio::time::sleep(time).await;
                     continue;
@@ -211,7 +206,7 @@ impl Writing {
                 Step::Message(message) => Bytes::from(message.to_string()),
                 Step::Garbage(text) => Bytes::from(text),
                 Step::Cut | Step::Reset => {
-                    self.steps.clear();
+                    self.steps = Steps::default();
                     return Some(Err(reset()));
                 }
             };

@@ -108,12 +108,12 @@ fn the_first_rule_that_matches_and_is_not_used_up_answers() {
 fn a_request_without_a_rule_is_told_what_was_missing() {
     let mut script = Script::new(Scenario::new().named("demo").turn(text("once")));
     assert_eq!(script.answer(&request()).unmatched, None);
-    let answer = script.answer(&request());
+    let mut answer = script.answer(&request());
     let why = answer.unmatched.expect("unmatched");
     for part in ["`demo`", "request 2", "claude-x", "last words", "\"t1\""] {
         assert!(why.contains(part), "{part} is not in {why}");
     }
-    let Some(Step::Error(error)) = answer.steps.first() else {
+    let Some(Step::Error(error)) = answer.steps.next() else {
         panic!("not an error: {:?}", answer.steps);
     };
     assert_eq!(error.status, 400);
@@ -155,8 +155,9 @@ fn the_repeat_of_a_broken_stream_gets_the_whole_reply() {
     again.body["stream"] = json!(false);
     let answer = script.answer(&again);
     assert_eq!(answer.kind, RequestKind::Retry);
-    let [Step::Message(message)] = answer.steps.as_slice() else {
-        panic!("not one message: {:?}", answer.steps);
+    let steps: Vec<Step> = answer.steps.collect();
+    let [Step::Message(message)] = steps.as_slice() else {
+        panic!("not one message: {steps:?}");
     };
     assert_eq!(
         message["content"],

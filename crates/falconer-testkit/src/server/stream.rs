@@ -1,6 +1,5 @@
 //! Carries out the steps of an answer over HTTP.
 
-use std::collections::VecDeque;
 use std::io;
 
 use axum::body::{Body, Bytes};
@@ -11,12 +10,12 @@ use serde_json::Value;
 
 use super::connection::Breaker;
 use super::routes::{built, failure};
-use crate::scenario::{Answer, Gates, Step};
+use crate::scenario::{Answer, Gates, Step, Steps};
 
 /// Does what comes before the first byte, then answers.
 pub(super) async fn respond(answer: Answer, gates: Gates, breaker: Breaker) -> Response {
-    let mut steps = VecDeque::from(answer.steps);
-    while let Some(step) = steps.pop_front() {
+    let mut steps = answer.steps;
+    while let Some(step) = steps.next() {
         match step {
             Step::Wait(time) => tokio::time::sleep(time).await,
             Step::Hold(gate) => gates.pass(&gate).await,
@@ -24,7 +23,7 @@ pub(super) async fn respond(answer: Answer, gates: Gates, breaker: Breaker) -> R
             Step::Message(message) => return whole(&answer.headers, &message),
             Step::Reset | Step::Cut => break,
             step @ (Step::Event(_) | Step::Garbage(_)) => {
-                steps.push_front(step);
+                steps.put_back(step);
                 let playing = Playing::new(steps, gates, answer.chunk_bytes);
                 let body = Body::from_stream(playing.stream());
                 return built(head(&answer.headers, "text/event-stream").body(body));
@@ -57,7 +56,7 @@ fn event_bytes(event: &Value) -> Bytes {
 
 /// The body of an answer while it is written.
 struct Playing {
-    steps: VecDeque<Step>,
+    steps: Steps,
     gates: Gates,
     chunk_bytes: Option<usize>,
     /// Bytes of the current event that are not written yet.
@@ -65,7 +64,7 @@ struct Playing {
 }
 
 impl Playing {
-    fn new(steps: VecDeque<Step>, gates: Gates, chunk_bytes: Option<usize>) -> Self {
+    fn new(steps: Steps, gates: Gates, chunk_bytes: Option<usize>) -> Self {
         Self {
             steps,
             gates,
@@ -86,7 +85,7 @@ impl Playing {
         // comes after what precedes it.
         tokio::task::yield_now().await;
         while self.rest.is_empty() {
-            match self.steps.pop_front()? {
+            match self.steps.next()? {
                 Step::Wait(time) => tokio::time::sleep(time).await,
                 Step::Hold(gate) => self.gates.pass(&gate).await,
                 Step::Event(event) => self.rest = event_bytes(&event),
