@@ -5,6 +5,7 @@
 //! sessions fit into one process, and the executable `falconer-claude` is a thin front.
 
 mod environment;
+mod file_state;
 mod frame;
 mod front;
 mod hook;

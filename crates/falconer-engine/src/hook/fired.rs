@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::answer::Ran;
 use super::registry::{Handler, Hook, Policy};
+use super::watched;
 use crate::frame::system;
 
 /// The merged answer of all hooks of an event; the default has no opinion.
@@ -39,6 +40,8 @@ pub(crate) struct Fired {
     pub(crate) failures: Vec<String>,
     /// How many hooks go on by themselves.
     pub(crate) detached: usize,
+    /// The paths that hooks of settings files want to be watched.
+    pub(crate) watch_paths: Vec<String>,
 }
 
 /// What hooks say about a tool call.
@@ -87,7 +90,12 @@ impl Fired {
             Ran::Detached => self.detached += 1,
             Ran::Cancelled => self.no_verdict = Some(NoVerdict::Cancelled),
             Ran::HostClosed => self.no_verdict(NoVerdict::HostClosed),
-            Ran::Answered(output) => self.answer(event, *output, source),
+            Ran::Answered(output) => {
+                if !matches!(hook.handler, Handler::Callback(_)) {
+                    self.watch_paths.extend(watched::paths(&output));
+                }
+                self.answer(event, *output, source);
+            }
             Ran::Said(text) => self.said(event, text),
             Ran::Blocked(reason) => self.object(event, reason, source),
             Ran::Failed(why) => self.failed(event, hook, &why),

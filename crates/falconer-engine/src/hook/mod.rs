@@ -13,6 +13,7 @@ mod registry;
 mod report;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -122,8 +123,21 @@ impl Hooks {
     pub(crate) fn set_settings_hooks(&self, settings: &SettingsHooks) -> Vec<String> {
         let (hooks, warnings) = registry::of_settings(settings);
         self.web.set_policy(settings);
-        self.change(|registry| registry.settings = hooks);
+        self.change(|registry| {
+            registry.settings = hooks;
+            registry.watched = watched::names(settings);
+        });
         warnings
+    }
+
+    /// The files that hooks of settings files want to hear of, as they name them.
+    pub(crate) fn watched(&self) -> Vec<String> {
+        self.registry().watched.clone()
+    }
+
+    /// Whether settings files have hooks for this event.
+    pub(crate) fn has_in_settings(&self, event: &HookEvent) -> bool {
+        self.registry().has_in_settings(event)
     }
 
     /// Whether anybody is asked at this event.

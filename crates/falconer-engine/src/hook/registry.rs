@@ -30,6 +30,8 @@ pub(crate) struct SettingsHooks {
 pub(super) struct Registry {
     pub(super) host: ByEvent,
     pub(super) settings: ByEvent,
+    /// The names of files in matchers of `FileChanged`.
+    pub(super) watched: Vec<String>,
 }
 
 type ByEvent = BTreeMap<HookEvent, Vec<Arc<Hook>>>;
@@ -89,8 +91,11 @@ pub(super) struct Request {
 
 impl Registry {
     pub(super) fn has(&self, event: &HookEvent) -> bool {
-        let any = |hooks: &ByEvent| hooks.get(event).is_some_and(|hooks| !hooks.is_empty());
-        any(&self.host) || any(&self.settings)
+        any(&self.host, event) || self.has_in_settings(event)
+    }
+
+    pub(super) fn has_in_settings(&self, event: &HookEvent) -> bool {
+        any(&self.settings, event)
     }
 
     /// The hooks to run; the same command or request only once.
@@ -105,6 +110,10 @@ impl Registry {
             .map(Arc::clone)
             .collect()
     }
+}
+
+fn any(hooks: &ByEvent, event: &HookEvent) -> bool {
+    hooks.get(event).is_some_and(|hooks| !hooks.is_empty())
 }
 
 impl Hook {

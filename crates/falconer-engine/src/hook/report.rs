@@ -40,10 +40,11 @@ pub(super) async fn past(limit: Option<Duration>) -> Duration {
 impl Hooks {
     /// The start of a session is shown to everybody: it may take long, and nothing else is
     /// heard of the session until then. Its end is shown to nobody: who listens has heard all.
+    /// Nor is what happens beside the conversation.
     fn is_shown(&self, occasion: &Occasion<'_>) -> bool {
         match occasion.event {
             HookEvent::SessionStart => true,
-            HookEvent::SessionEnd => false,
+            HookEvent::SessionEnd | HookEvent::FileChanged | HookEvent::DirectoryAdded => false,
             _ => self.surroundings.shown == Shown::Yes,
         }
     }

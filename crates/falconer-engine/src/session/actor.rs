@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::config::Input;
 use super::core::Core;
+use super::lookout::FileChange;
 use super::queue::Prompt;
 use super::stop::{Exit, Stop};
 use crate::frame::lifecycle::{self, Stage};
@@ -70,6 +71,7 @@ enum Event {
     Terminated,
     WaitedLongEnough,
     TimeToLook,
+    FilesChanged(Vec<FileChange>),
 }
 
 impl Actor {
@@ -132,7 +134,7 @@ impl Actor {
             core.speaker.say(system::title_changed(&title)).await;
         }
         if !core.hooks.has(&HookEvent::SessionStart) {
-            return;
+            return core.watch_files(Vec::new());
         }
         let resumed = !core.state().messages.is_empty();
         let source = if resumed { "resume" } else { "startup" };
@@ -140,6 +142,7 @@ impl Actor {
         let token = self.stop.terminated();
         let fired = core.hooks.fire(&input, Some(source), token).await;
         core.state().start_contexts.extend(fired.contexts);
+        core.watch_files(fired.watch_paths);
     }
 
     /// Hooks of settings files hear that it ends, except when there is no time for them.
@@ -160,7 +163,8 @@ impl Actor {
         let core = Arc::clone(&self.core);
         let has_turn = self.turn.is_some();
         let has_jobs = !self.jobs.is_empty();
-        let reads = self.input.is_some() && self.jobs.len() < MAX_JOBS;
+        let has_room = self.jobs.len() < MAX_JOBS;
+        let reads = self.input.is_some() && has_room;
         let deadline = self.background_deadline();
         // Only where somebody wants to know at once: idle sessions are not to be woken.
         let is_watched = core.hooks.has(&HookEvent::ConfigChange);
@@ -188,6 +192,7 @@ impl Actor {
             Some(()) = self.jobs.next(), if has_jobs => Event::JobDone,
             () = sleep_until(deadline) => Event::WaitedLongEnough,
             () = sleep_until(look_at) => Event::TimeToLook,
+            changes = core.next_file_changes(), if has_room => Event::FilesChanged(changes),
         }
     }
 
@@ -215,6 +220,10 @@ impl Actor {
             Event::Terminated => self.terminated(),
             Event::WaitedLongEnough => self.closing = true,
             Event::TimeToLook => self.look_at_settings(),
+            Event::FilesChanged(changes) => {
+                let core = Arc::clone(&self.core);
+                self.jobs.push(Box::pin(core.tell_file_changes(changes)));
+            }
         }
     }
 
@@ -283,6 +292,7 @@ impl Actor {
         self.core.workbench.host.close();
         self.say_goodbye().await;
         let core = &self.core;
+        core.lookout().close();
         core.workbench.tasks.close().await;
         core.servers.close().await;
         core.hooks.close().await;
@@ -362,7 +372,7 @@ impl Actor {
     }
 }
 
-async fn sleep_until(deadline: Option<Instant>) {
+pub(super) async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,

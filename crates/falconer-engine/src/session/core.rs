@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use super::config::{Limits, Output, PermissionPrompt, PromptChoice, Thinking, ToolChoice};
 use super::ledger::Ledger;
+use super::lookout::Lookout;
 use super::models;
 use super::queue::Queue;
 use super::record::Record;
@@ -88,6 +89,7 @@ pub(crate) struct Core {
     pub(crate) files: Files,
     pub(crate) prices: PriceTable,
     pub(super) watch: Mutex<Watch>,
+    pub(super) lookout: Mutex<Lookout>,
     pub(super) permissions: Mutex<Permissions>,
     pub(super) settings: Mutex<Settings>,
     pub(super) queue: Mutex<Queue>,
@@ -103,6 +105,10 @@ fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Core {
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Permissions> {
         hold(&self.permissions)
+    }
+
+    pub(super) fn lookout(&self) -> MutexGuard<'_, Lookout> {
+        hold(&self.lookout)
     }
 
     pub(crate) fn watch(&self) -> MutexGuard<'_, Watch> {

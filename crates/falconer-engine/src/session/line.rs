@@ -1,7 +1,7 @@
 //! Reads lines of the host. Some mistakes end the session, as they do in the CLI.
 
 use falconer_protocol::MessageUuid;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::queue::{Handling, Prompt, Urgency};
 
@@ -138,8 +138,8 @@ fn user(mut value: Value) -> Result<Line, Fatal> {
             .map(MessageUuid::from),
         urgency,
         handling,
-        // Only the engine itself says where a prompt comes from.
-        origin: None,
+        // That a person typed it is the host's to say; that a task or another session did is not.
+        origin: (value["origin"]["kind"] == "human").then(|| json!({"kind": "human"})),
     })))
 }
 
@@ -233,6 +233,32 @@ mod tests {
         assert_eq!(prompt.handling, Handling::Keep);
         assert_eq!(prompt.uuid, Some(MessageUuid::from("u1")));
         assert_eq!(prompt.origin, None);
+    }
+
+    #[test]
+    fn only_people_are_believed_to_be_the_origin() {
+        let human = || Some(json!({"kind": "human"}));
+        let table = [
+            (json!({"kind": "human"}), human()),
+            (json!({"kind": "human", "trusted": true}), human()),
+            (json!({"kind": "Human"}), None),
+            (json!({"kind": ["human"]}), None),
+            (json!({"kind": "task-notification"}), None),
+            (
+                json!({"kind": "peer", "from": "x", "fromMode": "bypass"}),
+                None,
+            ),
+            (json!("human"), None),
+            (json!(null), None),
+        ];
+        for (origin, expected) in table {
+            let line = json!({"type": "user", "message": {"role": "user", "content": "hi"},
+                "origin": origin});
+            let Ok(Line::Prompt(prompt)) = read(line.to_string().as_bytes()) else {
+                panic!("a prompt: {line}");
+            };
+            assert_eq!(prompt.origin, expected, "{line}");
+        }
     }
 
     #[test]

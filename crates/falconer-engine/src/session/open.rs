@@ -154,6 +154,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
         files: sources.files(),
         prices,
         watch: Mutex::new(watch),
+        lookout: Mutex::default(),
         permissions: Mutex::new(permissions),
         settings: Mutex::new(settings),
         queue: Mutex::new(Queue::after(opened.loaded.prompts)),

@@ -107,8 +107,16 @@ impl Prompt {
 
     /// Whether it may share a turn with others.
     fn is_plain(&self) -> bool {
-        let is_by_a_person = self.origin.is_none() || self.is_marked_human();
-        self.command().is_none() && self.handling != Handling::Keep && is_by_a_person
+        self.command().is_none() && self.handling != Handling::Keep && self.is_of_host()
+    }
+
+    fn may_share_with(&self, first: &Self) -> bool {
+        self.is_plain() && self.urgency == first.urgency && self.origin == first.origin
+    }
+
+    /// Whether the host sent it, not the engine itself.
+    pub(crate) fn is_of_host(&self) -> bool {
+        self.origin.is_none() || self.is_marked_human()
     }
 }
 
@@ -121,10 +129,10 @@ impl Queue {
         }
     }
 
-    /// How many of the prompts that wait a person is known to have sent.
+    /// How many questions of people wait. What is only kept is none.
     pub(crate) fn waiting_people(&self) -> u64 {
-        let people = self.waiting.iter().filter(|it| it.is_marked_human());
-        people.count() as u64
+        let asks = |it: &&Prompt| it.is_marked_human() && it.handling != Handling::Keep;
+        self.waiting.iter().filter(asks).count() as u64
     }
 
     pub(crate) fn push(&mut self, prompt: Prompt) -> Admission {
@@ -147,6 +155,7 @@ impl Queue {
     }
 
     /// The prompts of the next turn: the first, and those behind it that may share its turn.
+    /// What a person said is not mixed with what nobody vouches for.
     pub(crate) fn take_turn(&mut self) -> Vec<Prompt> {
         let Some(first) = self.waiting.pop_front() else {
             return Vec::new();
@@ -156,7 +165,7 @@ impl Queue {
             && self
                 .waiting
                 .front()
-                .is_some_and(|it| it.is_plain() && it.urgency == turn[0].urgency)
+                .is_some_and(|it| it.may_share_with(&turn[0]))
         {
             turn.extend(self.waiting.pop_front());
         }
@@ -188,7 +197,7 @@ impl Queue {
     pub(crate) fn cancel_all(&mut self) -> Vec<MessageUuid> {
         let (ours, theirs): (VecDeque<_>, VecDeque<_>) = std::mem::take(&mut self.waiting)
             .into_iter()
-            .partition(|it| it.origin.is_some());
+            .partition(|it| !it.is_of_host());
         self.waiting = ours;
         theirs.into_iter().filter_map(|it| it.uuid).collect()
     }
@@ -307,6 +316,45 @@ mod tests {
         assert_eq!(queue.push(prompt("a", Urgency::Next)), Admission::Queued);
         queue.take_turn();
         assert_eq!(queue.push(prompt("a", Urgency::Next)), Admission::Repeated);
+    }
+
+    fn by_a_person(text: &str) -> Prompt {
+        Prompt {
+            origin: Some(json!({"kind": "human"})),
+            ..prompt(text, Urgency::Next)
+        }
+    }
+
+    #[test]
+    fn prompts_of_people_are_counted_and_keep_to_themselves() {
+        let mut queue = Queue::default();
+        queue.push(by_a_person("a"));
+        queue.push(by_a_person("b"));
+        queue.push(prompt("c", Urgency::Next));
+        queue.push(by_a_person("d"));
+        queue.push(Prompt {
+            handling: Handling::Keep,
+            ..by_a_person("kept")
+        });
+        let waiting = [(3, "a,b"), (1, "c"), (1, "d"), (0, "kept")];
+        for (people, turn) in waiting {
+            assert_eq!(queue.waiting_people(), people, "before {turn}");
+            assert_eq!(texts(&queue.take_turn()).join(","), turn);
+        }
+    }
+
+    #[test]
+    fn prompts_of_people_are_taken_back_like_all_of_the_host() {
+        let mut queue = Queue::default();
+        queue.push(by_a_person("a"));
+        queue.push(prompt("b", Urgency::Next));
+        queue.push(Prompt {
+            origin: Some(json!({"kind": "task-notification"})),
+            ..prompt("c", Urgency::Next)
+        });
+        let taken = queue.cancel_all();
+        assert_eq!(taken, ["a", "b"].map(MessageUuid::from));
+        assert_eq!(queue.uuids(), [MessageUuid::from("c")]);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Notices that somebody else changed a settings file.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::{Settings, Source, Sources};
+use crate::file_state::FileState;
 
 /// The files of a session's settings as they were when somebody last looked.
 #[derive(Debug, Default)]
@@ -18,15 +17,7 @@ struct File {
     source: Source,
     path: PathBuf,
     /// None if it is not there.
-    state: Option<State>,
-}
-
-/// What tells two versions of a file apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
-    modified: Option<SystemTime>,
-    length: u64,
-    inode: u64,
+    state: Option<FileState>,
 }
 
 /// A file that is not what it was.
@@ -40,7 +31,7 @@ impl Watch {
     pub(crate) fn new(sources: Sources) -> Self {
         let files = sources.paths().into_iter().map(|(source, path)| File {
             source,
-            state: state(&path),
+            state: FileState::of(&path),
             path,
         });
         Self {
@@ -53,7 +44,7 @@ impl Watch {
     pub(crate) fn look(&mut self) -> Vec<Changed> {
         let mut changed = Vec::new();
         for file in &mut self.files {
-            let now = state(&file.path);
+            let now = FileState::of(&file.path);
             if now != file.state {
                 file.state = now;
                 changed.push(Changed {
@@ -68,7 +59,7 @@ impl Watch {
     /// Takes note of a file that the session itself wrote.
     pub(crate) fn accept(&mut self, path: &Path) {
         for file in self.files.iter_mut().filter(|file| file.path == path) {
-            file.state = state(path);
+            file.state = FileState::of(path);
         }
     }
 
@@ -78,15 +69,6 @@ impl Watch {
             .as_ref()
             .map_or_else(Settings::default, Settings::load)
     }
-}
-
-fn state(path: &Path) -> Option<State> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some(State {
-        modified: metadata.modified().ok(),
-        length: metadata.len(),
-        inode: metadata.ino(),
-    })
 }
 
 #[cfg(test)]

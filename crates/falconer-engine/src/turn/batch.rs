@@ -50,17 +50,16 @@ impl Turn {
         Some(result?["content"].clone())
     }
 
-    /// Tells hooks of settings files that the shell works elsewhere now.
+    /// Tells hooks that the shell works elsewhere now. What is watched is there, too.
     pub(super) async fn tell_cwd(&mut self, before: &Path) {
         let now = self.core.workbench.cwd();
-        if now == before || !self.core.hooks.has(&HookEvent::CwdChanged) {
+        if now == before || !self.core.is_attentive() {
             return;
         }
         let base = Base::of_session(&self.core, Some(&self.prompt_id));
         let input = base.cwd_changed(before, &now);
-        let hooks = &self.core.hooks;
-        hooks
-            .fire_in_settings(&input, None, self.interrupt.token())
-            .await;
+        let token = self.interrupt.token();
+        let fired = self.core.hooks.fire(&input, None, token).await;
+        self.core.watch_files_in(&now, fired.watch_paths);
     }
 }

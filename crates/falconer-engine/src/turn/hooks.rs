@@ -4,11 +4,11 @@ use std::path::Path;
 
 use falconer_protocol::control::{Elicitation, ElicitationReply};
 use falconer_protocol::hook::{
-    ConfigChangeInput, CwdChangedInput, Effort, ElicitationInput, ElicitationResultInput,
-    HookInput, MessageDisplayInput, NotificationInput, PermissionDeniedInput,
-    PermissionRequestInput, PostToolBatchInput, PostToolUseFailureInput, PostToolUseInput,
-    PreToolUseInput, SessionEndInput, SessionStartInput, StopFailureInput, StopInput,
-    ToolBatchCall, UserPromptSubmitInput,
+    ConfigChangeInput, CwdChangedInput, DirectoryAddedInput, Effort, ElicitationInput,
+    ElicitationResultInput, FileChangedInput, HookInput, MessageDisplayInput, NotificationInput,
+    PermissionDeniedInput, PermissionRequestInput, PostToolBatchInput, PostToolUseFailureInput,
+    PostToolUseInput, PreToolUseInput, SessionEndInput, SessionStartInput, StopFailureInput,
+    StopInput, ToolBatchCall, UserPromptSubmitInput,
 };
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_protocol::{Object, SessionId, ToolUseId};
@@ -233,6 +233,28 @@ impl Base {
             CwdChangedInput {
                 old_cwd: old.display().to_string(),
                 new_cwd: new.display().to_string(),
+            }
+        )
+    }
+
+    pub(crate) fn directory_added(self, directory: &Path, source: &str) -> HookInput {
+        input!(
+            self,
+            DirectoryAdded,
+            DirectoryAddedInput {
+                directory: directory.display().to_string(),
+                source: Some(source.to_owned()),
+            }
+        )
+    }
+
+    pub(crate) fn file_changed(self, file: &Path, event: &str) -> HookInput {
+        input!(
+            self,
+            FileChanged,
+            FileChangedInput {
+                file_path: file.display().to_string(),
+                event: event.to_owned(),
             }
         )
     }

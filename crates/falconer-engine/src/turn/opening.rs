@@ -91,11 +91,11 @@ impl Turn {
         // The first one without a name is known by the one it has in the transcript, so that a
         // host can name it when it wants to go back.
         let mut spare = self.prompts.is_empty().then(|| self.prompt.clone());
-        for prompt in prompts
-            .iter()
-            .filter(|it| it.origin.is_none() || it.is_marked_human())
-        {
-            let frame = user::replay(&prompt.content);
+        for prompt in prompts.iter().filter(|it| it.is_of_host()) {
+            let mut frame = user::replay(&prompt.content);
+            if let Some(origin) = &prompt.origin {
+                frame["origin"] = origin.clone();
+            }
             match prompt.uuid.clone().or_else(|| spare.take()) {
                 Some(uuid) => self.core.speaker.say_as(frame, &uuid).await,
                 None => {

@@ -65,6 +65,11 @@ pub(super) enum Step {
     File(String),
     /// Makes an empty file in the project.
     Touch(String),
+    /// Removes a file of the project.
+    Remove(String),
+    /// Writes to a file now and then until there are so many frames of a kind. For engines that do
+    /// not say when they have begun to watch.
+    TouchUntil(String, String, usize),
     Signal(i32),
     /// Sends a line without its end, and closes stdin.
     Tail(String),
@@ -208,6 +213,22 @@ impl Case {
         }))
     }
 
+    /// A prompt of which the host says that a person typed it.
+    pub(super) fn say_by_person(self, uuid: &str, text: &str) -> Self {
+        self.say_from(&json!({"kind": "human"}), uuid, text)
+    }
+
+    pub(super) fn say_from(self, origin: &Value, uuid: &str, text: &str) -> Self {
+        self.send(&json!({
+            "type": "user",
+            "message": {"role": "user", "content": text},
+            "parent_tool_use_id": null,
+            "session_id": "",
+            "uuid": uuid,
+            "origin": origin
+        }))
+    }
+
     pub(super) fn send(self, line: &Value) -> Self {
         self.raw(&line.to_string())
     }
@@ -218,9 +239,23 @@ impl Case {
 
     /// Waits for one more frame of this kind.
     pub(super) fn until(self, kind: &str) -> Self {
-        let before = |step: &&Step| matches!(step, Step::Until(known, _) if known == kind);
-        let count = self.steps.iter().filter(before).count() + 1;
+        let count = self.awaited(kind) + 1;
         self.step(Step::Until(kind.to_owned(), count))
+    }
+
+    /// The same, and writes to a watched file meanwhile.
+    pub(super) fn touch_until(self, name: &str, kind: &str) -> Self {
+        let count = self.awaited(kind) + 1;
+        self.step(Step::TouchUntil(name.to_owned(), kind.to_owned(), count))
+    }
+
+    /// How many frames of a kind were waited for.
+    fn awaited(&self, kind: &str) -> usize {
+        let before = |step: &&Step| match step {
+            Step::Until(known, _) | Step::TouchUntil(_, known, _) => known == kind,
+            _ => false,
+        };
+        self.steps.iter().filter(before).count()
     }
 
     pub(super) fn requests(self, count: usize) -> Self {
@@ -237,6 +272,10 @@ impl Case {
 
     pub(super) fn touch(self, name: &str) -> Self {
         self.step(Step::Touch(name.to_owned()))
+    }
+
+    pub(super) fn remove(self, name: &str) -> Self {
+        self.step(Step::Remove(name.to_owned()))
     }
 
     /// Goes through another case first, with the same model, home and project.

@@ -29,5 +29,6 @@ mod shell;
 mod startup;
 mod stdio_server;
 mod tools;
+mod watched;
 
 use case::{Case, all_same};

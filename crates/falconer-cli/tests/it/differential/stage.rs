@@ -238,6 +238,10 @@ impl Host {
                     poll(engine, name, || project.join(name).exists());
                 }
                 Step::Touch(name) => std::fs::write(project.join(name), "").unwrap(),
+                Step::TouchUntil(name, wanted, count) => {
+                    self.touch_until(engine, &project.join(name), wanted, *count);
+                }
+                Step::Remove(name) => std::fs::remove_file(project.join(name)).unwrap(),
                 Step::Signal(signal) => {
                     let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
                     let signal = rustix::process::Signal::from_named_raw(*signal).unwrap();
@@ -261,6 +265,20 @@ impl Host {
         id.unwrap_or_default().to_owned()
     }
 
+    fn touch_until(&self, engine: Engine, file: &Path, wanted: &str, count: usize) {
+        let mut written = None::<Instant>;
+        poll(engine, wanted, || {
+            // Seldom enough that one that was noticed is told before the next.
+            if written.is_none_or(|it| it.elapsed() > LIMIT / 12) {
+                std::fs::write(file, "").unwrap();
+                written = Some(Instant::now());
+            }
+            let seen = self.shared.seen.lock().unwrap();
+            let found = seen.frames.iter().filter(|frame| kind(frame) == wanted);
+            found.count() >= count || seen.closed
+        });
+    }
+
     /// Waits for frames; an engine that ends before is compared as it is.
     fn until(&self, engine: Engine, wanted: &str, count: usize) {
         let deadline = Instant::now() + LIMIT;
@@ -281,7 +299,7 @@ impl Host {
     }
 }
 
-fn poll(engine: Engine, what: &str, done: impl Fn() -> bool) {
+fn poll(engine: Engine, what: &str, mut done: impl FnMut() -> bool) {
     let deadline = Instant::now() + LIMIT;
     while !done() {
         assert!(Instant::now() < deadline, "{engine:?}: {what} did not come");

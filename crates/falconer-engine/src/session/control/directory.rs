@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::{Outcome, text};
 use crate::frame::reply::Reply;
+use crate::session::actor::Actor;
 use crate::session::core::Core;
+use crate::turn::hooks::Base;
 
 /// Files that are looked at for one suggestion.
 const LOOKED_AT: usize = 20_000;
@@ -15,17 +17,30 @@ const LOOKED_AT: usize = 20_000;
 const SUGGESTED: usize = 15;
 
 /// Adds a directory below one that the session was started with.
-pub(super) fn register(core: &Core, body: &Value) -> Reply {
-    let asked = match text(body, "directory") {
-        Ok(directory) => core.workbench.original_cwd.join(directory),
-        Err(reply) => return reply,
-    };
+/// Hooks hear of it after the answer; they have no say in it.
+pub(super) fn register(actor: &mut Actor, body: &Value) -> Reply {
+    match add(&actor.core, body) {
+        Ok(directory) => {
+            let told = Arc::clone(&actor.core).tell_directory(directory.clone());
+            actor.jobs.push(Box::pin(told));
+            Reply::Success(json!({"directory": directory}))
+        }
+        Err(reply) => reply,
+    }
+}
+
+fn add(core: &Core, body: &Value) -> Result<PathBuf, Reply> {
+    let asked = core.workbench.original_cwd.join(text(body, "directory")?);
     let directory = match std::fs::canonicalize(&asked) {
         Ok(directory) if directory.is_dir() => directory,
-        Ok(_) => return Reply::failure(format!("{} is not a directory", asked.display())),
+        Ok(_) => {
+            let name = asked.display();
+            return Err(Reply::failure(format!("{name} is not a directory")));
+        }
         Err(error) => {
             let name = asked.display();
-            return Reply::failure(format!("failed to find the directory {name}: {error}"));
+            let error = format!("failed to find the directory {name}: {error}");
+            return Err(Reply::failure(error));
         }
     };
     let is_below = |root: &PathBuf| {
@@ -34,16 +49,30 @@ pub(super) fn register(core: &Core, body: &Value) -> Reply {
     };
     if !core.workbench.roots().iter().any(is_below) {
         let name = directory.display();
-        return Reply::failure(format!("{name} is not below a directory of the session"));
+        let error = format!("{name} is not below a directory of the session");
+        return Err(Reply::failure(error));
     }
     let mut permissions = core.permissions();
     let same = |known: &&Path| std::fs::canonicalize(known).is_ok_and(|known| known == directory);
     if permissions.dirs().iter().any(same) {
         let name = directory.display();
-        return Reply::failure(format!("{name} is a directory of the session already"));
+        let error = format!("{name} is a directory of the session already");
+        return Err(Reply::failure(error));
     }
     permissions.add_directory(&directory);
-    Reply::Success(json!({"directory": directory}))
+    drop(permissions);
+    Ok(directory)
+}
+
+impl Core {
+    async fn tell_directory(self: Arc<Self>, directory: PathBuf) {
+        let prompt = self.state().last_prompt_id.clone();
+        let base = Base::of_session(&self, prompt.as_deref());
+        let source = "register_repo_root";
+        let input = base.directory_added(&directory, source);
+        let token = self.hooks.closing();
+        self.hooks.fire(&input, Some(source), token).await;
+    }
 }
 
 /// Files whose path a person may be typing.

@@ -87,7 +87,7 @@ pub(super) async fn answer(actor: &mut Actor, request: Request) -> Outcome {
         "update_settings" => settings::update(core, body).into(),
         "get_settings" => settings::get(core).into(),
         "get_hooks_listing" => hooks::list(core).into(),
-        "register_repo_root" => directory::register(core, body).into(),
+        "register_repo_root" => directory::register(actor, body).into(),
         "file_suggestions" => directory::suggest(core, body),
         "reload_plugins" => info::plugins(core).into(),
         "reload_skills" => Reply::Success(json!({"skills": []})).into(),
