@@ -1,6 +1,6 @@
 // Falconer's API. Made from openapi.json by `cargo xtask openapi`; do not edit.
 /** A tool call. */
-export type Action = { kind: ActionKind; title: string; tool: string; input: unknown; status: ActionStatus; agent?: string | null; result?: (Preview | null); diff?: (Diff | null) };
+export type Action = { kind: ActionKind; title: string; tool: string; input: unknown; status: ActionStatus; agent?: string | null; result?: (Preview | null); images?: (Image)[]; diff?: (Diff | null) };
 
 /** Kinds of actions. */
 export type ActionKind = ("command" | "file_change" | "tool" | "web_search" | "note" | "question" | "subagent" | "mcp");
@@ -103,6 +103,9 @@ export type ForkSession = { at?: number | null; title?: string | null };
 
 /** How the server is. */
 export type Health = { status: string; version: string };
+
+/** An image that a tool returned.  Its bytes are never part of an event's JSON: the process that runs the session has them in `data`, and a store keeps them as an attachment, which `id` names. */
+export type Image = { media_type: string; bytes: number; id?: string | null };
 
 /** A message of a user. */
 export type InputRecord = { id: MessageId; session: SessionId; client_msg_id: string; text: string; attachments?: (Attachment2)[]; delivery: Delivery; state: InputState; by?: string | null; created_at: string };

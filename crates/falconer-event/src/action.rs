@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::diff::Diff;
+use crate::image::Image;
 use crate::preview::Preview;
 
 /// A tool call.
@@ -28,6 +29,9 @@ pub struct Action {
     /// What came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Preview>,
+    /// Images that came back, in their order; the preview has a note for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// What it changes, or has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Diff>,
@@ -92,6 +96,7 @@ impl Action {
             status: ActionStatus::Running,
             agent,
             result: None,
+            images: Vec::new(),
             diff,
         }
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::action::Action;
 use crate::id::ItemId;
+use crate::image::Image;
 use crate::prompt::Prompt;
 use crate::request::{
     PermissionRequested, PermissionResolved, QuestionRequested, QuestionResolved,
@@ -133,6 +134,28 @@ impl Body {
             _ => return None,
         };
         Some(id)
+    }
+
+    /// The images a tool returned.
+    pub fn images(&self) -> &[Image] {
+        match self {
+            Self::ItemCompleted(item) => match &item.content {
+                ItemContent::Action(action) => &action.images,
+                _ => &[],
+            },
+            _ => &[],
+        }
+    }
+
+    /// The images a tool returned, for whoever keeps them.
+    pub fn images_mut(&mut self) -> &mut [Image] {
+        match self {
+            Self::ItemCompleted(item) => match &mut item.content {
+                ItemContent::Action(action) => &mut action.images,
+                _ => &mut [],
+            },
+            _ => &mut [],
+        }
     }
 
     /// Whether it is only streamed: it takes no number, is not stored, and may be missed.

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::image::{Image, Images};
+
 /// The beginning of a text, and how much there was of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -37,7 +39,14 @@ impl Preview {
 
     /// Shortens what a tool returned: a text, a list of blocks, or an object.
     pub fn of_result(content: &Value) -> Self {
-        Self::of(unwrapped(&text_of(content)))
+        Self::with_images(content).0
+    }
+
+    /// The same, with the images in it.
+    pub(crate) fn with_images(content: &Value) -> (Self, Vec<Image>) {
+        let mut images = Images::default();
+        let text = text_of(content, &mut images);
+        (Self::of(unwrapped(&text)), images.taken)
     }
 }
 
@@ -49,22 +58,23 @@ fn unwrapped(text: &str) -> &str {
 }
 
 /// The text in a result of any shape.
-fn text_of(content: &Value) -> String {
+fn text_of(content: &Value, images: &mut Images) -> String {
     match content {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
-            let texts: Vec<String> = blocks.iter().map(text_of_block).collect();
-            texts.join("\n")
+            let texts = blocks.iter().map(|block| text_of_block(block, images));
+            texts.collect::<Vec<String>>().join("\n")
         }
-        other => text_of_block(other),
+        other => text_of_block(other, images),
     }
 }
 
-fn text_of_block(block: &Value) -> String {
+fn text_of_block(block: &Value, images: &mut Images) -> String {
     match (block["text"].as_str(), block["type"].as_str()) {
         (Some(text), _) => text.to_owned(),
-        (None, Some(kind @ ("image" | "document"))) => format!("[{kind}]"),
+        (None, Some("image")) => images.take(block),
+        (None, Some("document")) => "[document]".to_owned(),
         (None, _) => match block {
             Value::String(text) => text.clone(),
             other => other.to_string(),

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use falconer::Prompt;
 use falconer::protocol::content::{ContentBlock, ImageBlock, TextBlock};
+use falconer_event::Image;
 use serde_json::{Value, json};
 
 use crate::exit::Fault;
@@ -68,7 +69,7 @@ pub(super) fn with_attachments(text: String, files: &[impl AsRef<Path>]) -> Resu
 fn attachment(file: &Path) -> Result<ContentBlock, Fault> {
     let bytes = read(file)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    if let Some(media_type) = picture(&bytes) {
+    if let Some(media_type) = Image::media_type_of(&bytes) {
         let data = STANDARD.encode(&bytes);
         return Ok(ContentBlock::Image(Box::new(ImageBlock::base64(
             media_type, data,
@@ -89,30 +90,6 @@ fn attachment(file: &Path) -> Result<ContentBlock, Fault> {
             format!("{} is neither a picture, a PDF nor a text", file.display()),
             "PNG, JPEG, GIF, WebP, PDF and UTF-8 can be sent",
         )),
-    }
-}
-
-fn picture(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
     }
 }
 
@@ -146,7 +123,7 @@ mod tests {
     fn files_are_known_by_their_first_bytes() {
         let directory = tempfile::tempdir().unwrap();
         let table: [(&str, &[u8], &str); 5] = [
-            ("a.txt", b"\x89PNG....", "image"),
+            ("a.txt", b"\x89PNG\r\n\x1a\n", "image"),
             ("b.png", b"words", "text"),
             ("c", b"%PDF-1.7", "document"),
             ("d", b"RIFF0000WEBP", "image"),

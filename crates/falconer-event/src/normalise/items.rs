@@ -144,7 +144,8 @@ impl Normaliser {
         let open = self.actions.remove(id).unwrap_or_else(unseen);
         let mut action = open.action;
         action.status = status;
-        action.result = Some(Preview::of_result(content));
+        let (result, images) = Preview::with_images(content);
+        (action.result, action.images) = (Some(result), images);
         if let Some(diff) = output.and_then(|output| Diff::of_result(&action.title, output)) {
             action.diff = Some(diff);
         }

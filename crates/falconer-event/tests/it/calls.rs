@@ -54,6 +54,42 @@ fn ends(drafts: &[Draft]) -> Vec<(String, ActionStatus)> {
     ends.collect()
 }
 
+/// In the shape of the API, which is what engines pass on.
+#[test]
+fn images_of_a_result_are_told_beside_its_text_and_older_events_have_none() {
+    let image = |data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
+    let blocks = json!([{"type": "text", "text": "two"}, image("iVBORw0KGgo="), image("PGh0bWw+")]);
+    let returned = json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t", "content": blocks}]}});
+    let drafts = all_of(&[init(), call("t", None), returned, result(0.0)]);
+    let action = drafts.iter().find_map(|draft| match &draft.body {
+        Body::ItemCompleted(item) => match &item.content {
+            ItemContent::Action(action) => Some(action),
+            _ => None,
+        },
+        _ => None,
+    });
+    let action = action.unwrap();
+    let text = &action.result.as_ref().unwrap().text;
+    let notes = "two\n[image, 8 B]\n[image, 6 B, not shown: no PNG, JPEG, GIF or WebP]";
+    assert_eq!(text, notes);
+    let [image] = action.images.as_slice() else {
+        panic!("{:?}", action.images)
+    };
+    let told = (image.media_type.as_str(), image.bytes, &image.id);
+    assert_eq!(told, ("image/png", 8, &None));
+    assert_eq!(image.data.as_deref(), Some(&b"\x89PNG\r\n\x1a\n"[..]));
+
+    let mut stored = serde_json::to_value(action).unwrap();
+    assert_eq!(
+        stored["images"],
+        json!([{"media_type": "image/png", "bytes": 8}])
+    );
+    stored.as_object_mut().unwrap().remove("images");
+    let older: falconer_event::Action = serde_json::from_value(stored).unwrap();
+    assert_eq!((older.images.len(), &older.result), (0, &action.result));
+}
+
 #[test]
 fn calls_without_a_result_end_with_their_turn_but_not_those_in_the_background() {
     let lines = [
