@@ -142,7 +142,7 @@ impl SessionSpec {
             redactor: Redactor::default(),
             transcript: None,
             archive: None,
-            backlog: 1024,
+            backlog: 128,
             queue: 256,
             clock: Arc::new(SystemClock),
             memory: None,
@@ -255,7 +255,7 @@ impl SessionSpec {
     }
 
     /// How many events may wait for a reader before the session stops reading the engine's
-    /// messages; 1024 unless said.
+    /// messages; 128 unless said.
     pub fn backlog(mut self, events: usize) -> Self {
         self.backlog = events;
         self

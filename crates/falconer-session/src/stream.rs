@@ -27,14 +27,29 @@ pub struct EventStream {
 pub struct Outlet {
     events: mpsc::UnboundedSender<Event>,
     waiting: Arc<Waiting>,
-    most: usize,
 }
 
-/// How many events wait, and whom to wake when one is taken.
-#[derive(Debug, Default)]
+/// So many bytes of images count like an event.
+const HEAVY: usize = 64 << 10;
+
+/// How many events wait, and whom to wake when there is room again.
+#[derive(Debug)]
 struct Waiting {
     events: AtomicUsize,
-    taken: Notify,
+    most: usize,
+    drained: Notify,
+}
+
+impl Waiting {
+    /// The writer is woken when half of them are taken, not for each: otherwise writer and reader
+    /// of a full stream take turns for every event.
+    fn taken(&self, weight: usize) {
+        let before = self.events.fetch_sub(weight, Ordering::AcqRel);
+        let half = self.most / 2;
+        if before > half && before - weight <= half {
+            self.drained.notify_one();
+        }
+    }
 }
 
 impl Outlet {
@@ -42,11 +57,14 @@ impl Outlet {
     /// put without is delivered all the same.
     pub fn new(most: usize) -> (Self, EventStream) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        let waiting = Arc::new(Waiting::default());
+        let waiting = Arc::new(Waiting {
+            events: AtomicUsize::new(0),
+            most: most.max(1),
+            drained: Notify::new(),
+        });
         let outlet = Self {
             events: sender,
             waiting: waiting.clone(),
-            most: most.max(1),
         };
         let stream = EventStream {
             events: receiver,
@@ -57,7 +75,9 @@ impl Outlet {
 
     /// Hands an event to the reader, if there is one.
     pub fn put(&self, event: Event) {
-        self.waiting.events.fetch_add(1, Ordering::AcqRel);
+        self.waiting
+            .events
+            .fetch_add(weight(&event), Ordering::AcqRel);
         // Without a reader events go to the transcript only.
         if self.events.send(event).is_err() {
             self.waiting.events.store(0, Ordering::Release);
@@ -66,13 +86,15 @@ impl Outlet {
 
     /// Whether fewer events wait than may. Always, without a reader.
     pub fn has_room(&self) -> bool {
-        self.waiting.events.load(Ordering::Acquire) < self.most || self.events.is_closed()
+        let waiting = self.waiting.events.load(Ordering::Acquire);
+        waiting < self.waiting.most || self.events.is_closed()
     }
 
-    /// Waits until something changed about the room.
+    /// Waits until something changed about the room: half of what may wait was read, or nobody
+    /// reads any more.
     pub async fn changed(&self) {
         tokio::select! {
-            () = self.waiting.taken.notified() => {}
+            () = self.waiting.drained.notified() => {}
             () = self.events.closed() => {}
         }
     }
@@ -94,12 +116,19 @@ impl EventStream {
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         let event = std::task::ready!(self.events.poll_recv(cx));
-        if event.is_some() {
-            self.waiting.events.fetch_sub(1, Ordering::AcqRel);
-            self.waiting.taken.notify_one();
+        if let Some(event) = &event {
+            self.waiting.taken(weight(event));
         }
         Poll::Ready(event)
     }
+}
+
+/// How many events this one counts for. Images are large, so that a thousand of them would not be
+/// a queue any more.
+fn weight(event: &Event) -> usize {
+    let bytes = |image: &falconer_event::Image| image.data.as_ref().map_or(0, |data| data.len());
+    let bytes: usize = event.body.images().iter().map(bytes).sum();
+    1 + bytes / HEAVY
 }
 
 impl Stream for EventStream {
@@ -107,5 +136,36 @@ impl Stream for EventStream {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         self.poll_event(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn images_take_the_room_they_need_and_give_it_back() {
+        let action = json!({"type": "action", "kind": "tool", "title": "t", "tool": "t", "input": {},
+            "status": "ok", "images": [{"media_type": "image/jpeg", "bytes": 3}]});
+        let event = json!({"seq": 1, "time": "t", "session": "s", "run": "r", "source": "agent",
+            "type": "item.completed", "data": {"id": "i", "content": action}});
+        let small: Event = serde_json::from_value(event).unwrap();
+        let mut large = small.clone();
+        let bytes = [vec![0xff, 0xd8, 0xff], vec![0; 9 * HEAVY]].concat();
+        large.body.images_mut()[0].data = falconer_event::Image::new(bytes).unwrap().data;
+        let (outlet, mut stream) = Outlet::new(10);
+        outlet.put(small);
+        assert!(outlet.has_room());
+        outlet.put(large);
+        assert!(!outlet.has_room(), "11 of 10");
+        stream.next().await.unwrap();
+        assert!(!outlet.has_room(), "10 of 10");
+        assert!(outlet.changed().now_or_never().is_none(), "not half of it");
+        stream.next().await.unwrap();
+        assert!(outlet.changed().now_or_never().is_some());
+        assert_eq!(outlet.waiting.events.load(Ordering::Acquire), 0);
     }
 }

@@ -79,6 +79,38 @@ async fn a_tool_is_asked_for_allowed_and_run() {
     }
 }
 
+/// A PNG of one pixel.
+const DOT: &[u8] = b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\
+    \x00\x00\x00\x0dIDATx\xdacd\xf8\xcfP\x0f\x00\x03\x86\x01\x80Z4}k\x00\x00\x00\x00IEND\xaeB`\x82";
+
+#[tokio::test]
+async fn an_image_that_is_read_is_told_with_its_bytes() {
+    for kind in REAL {
+        let scenario = Scenario::new()
+            .turn(tool_use("Read", json!({"file_path": "dot.png"})))
+            .turn(text("a dot"));
+        let site = Site::real(kind, scenario);
+        std::fs::write(site.project.path().join("dot.png"), DOT).unwrap();
+        let events = site.run(site.spec(), "look").await;
+        let shown: Vec<_> = events
+            .iter()
+            .flat_map(|event| event.body.images())
+            .collect();
+        let [image] = shown.as_slice() else {
+            panic!("{kind:?}: {events:#?}")
+        };
+        assert_eq!(image.media_type, "image/png", "{kind:?}");
+        assert_eq!(image.id, None, "{kind:?}: nobody keeps it");
+        let data = image.data.as_deref().unwrap();
+        assert!(data.starts_with(&DOT[..8]), "{kind:?}");
+        assert_eq!(image.bytes, data.len() as u64, "{kind:?}");
+        let told = serde_json::to_string(&events).unwrap();
+        let note = format!("[image, {} B]", image.bytes);
+        assert!(told.contains(&note), "{kind:?}: {told}");
+        assert!(!told.contains("iVBORw0KGgo"), "{kind:?}: {told}");
+    }
+}
+
 /// Prompt, start, call, question, answer, result of the call, end: in this order, without gaps.
 fn in_order(events: &[Event], kind: Kind) {
     let place = |wanted: &dyn Fn(&Event) -> bool| {

@@ -75,7 +75,7 @@ impl Default for CloseLadder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BacklogLimits {
-    /// Unread messages held in memory, in bytes; what is more goes to disk. Default: 512 KiB.
+    /// Unread messages held in memory, in bytes; what is more goes to disk. Default: 128 KiB.
     pub memory_bytes: usize,
     /// Unread messages held on disk, in bytes. Default: 4 GiB.
     pub disk_bytes: u64,
@@ -84,7 +84,7 @@ pub struct BacklogLimits {
 impl Default for BacklogLimits {
     fn default() -> Self {
         Self {
-            memory_bytes: 512 << 10,
+            memory_bytes: 128 << 10,
             disk_bytes: 4 << 30,
         }
     }
@@ -171,7 +171,7 @@ impl Options {
     }
 
     /// Sets how many bytes of unread messages are held in memory, and beyond that on disk.
-    /// Default: 512 KiB and 4 GiB.
+    /// Default: 128 KiB and 4 GiB.
     #[must_use]
     pub fn backlog_limits(mut self, memory_bytes: usize, disk_bytes: u64) -> Self {
         self.limits.backlog = BacklogLimits {
