@@ -25,6 +25,17 @@ pub enum Error {
     /// Somebody closed the session.
     #[error("session {0} is closed; resume it to go on")]
     Closed(SessionId),
+    /// A copy of the session begins with its conversation, and has not begun.
+    #[error(
+        "session {copy} is a copy of {session} that has not begun; send it a message or delete it \
+         first"
+    )]
+    Copied {
+        /// The session.
+        session: SessionId,
+        /// Its copy.
+        copy: SessionId,
+    },
     /// Another process runs the session.
     #[error("session {session} is run by another process ({owner})")]
     Elsewhere {
@@ -71,6 +82,7 @@ impl Error {
             Self::Launch(_)
             | Self::NotRunning(_)
             | Self::Closed(_)
+            | Self::Copied { .. }
             | Self::BadRule(_)
             | Self::WrongAnswer(_)
             | Self::Invalid(_)

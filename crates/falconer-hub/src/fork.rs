@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use falconer_event::{Event, Failure};
+use falconer_event::{Event, Failure, Image};
 use falconer_store::{
-    Append, Claim, EventQuery, LivePatch, NewEvent, NewSession, NodeId, SessionId, SessionRecord,
-    SessionState, Store,
+    Append, Archived, Claim, Error as StoreError, EventQuery, EventRow, LivePatch, NewBlob,
+    NewEvent, NewSession, NodeId, SessionId, SessionQuery, SessionRecord, SessionState, Store,
 };
 use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::hub::Hub;
+use crate::isolation::SessionIsolation;
 use crate::keeper::written;
 use crate::loose_ends::LooseEnds;
 use crate::recovery;
@@ -21,6 +22,33 @@ const ORIGIN: &str = "fork_of";
 /// The engine's id of the conversation that a session is a copy of, if it is one.
 pub(crate) fn origin(config: &Value) -> Option<&str> {
     config.get(ORIGIN)?.as_str()
+}
+
+/// Refuses if a copy needs the conversation of a session that is to be deleted. Only those of
+/// sessions that are kept apart go with them; the others stay where the engine keeps them.
+pub(crate) async fn refuse_if_needed(
+    store: &dyn Store,
+    record: &SessionRecord,
+) -> Result<(), Error> {
+    if SessionIsolation::of(&record.config).is_ok_and(|kept| kept == SessionIsolation::None {}) {
+        return Ok(());
+    }
+    let mut query = SessionQuery::default();
+    (query.parent, query.archived) = (Some(record.id.clone()), Archived::Any);
+    loop {
+        let page = store.sessions(query.clone()).await?;
+        let waits = |copy: &&SessionRecord| copy.native_session.is_none();
+        if let Some(copy) = page.sessions.iter().find(waits) {
+            return Err(Error::Copied {
+                session: record.id.clone(),
+                copy: copy.id.clone(),
+            });
+        }
+        match page.next {
+            Some(next) => query.cursor = Some(next),
+            None => return Ok(()),
+        }
+    }
 }
 
 impl Hub {
@@ -111,7 +139,7 @@ impl Copier<'_> {
             let page = self.store.events(from, EventQuery::after(last)).await?;
             let mut copies = Vec::new();
             for row in &page.events {
-                copies.push(copy_of_event(&row.kind, &row.json, to, &mut ends)?);
+                copies.push(self.copy_event(row, to, &mut ends).await?);
             }
             let first = last + 1;
             last += copies.len() as u64;
@@ -131,6 +159,39 @@ impl Copier<'_> {
         end.live = LivePatch::default().state(SessionState::Idle).run(None);
         self.store.append(end).await?;
         Ok(self.store.release(to, fence).await?)
+    }
+
+    async fn copy_event(
+        &self,
+        row: &EventRow,
+        to: &SessionId,
+        ends: &mut LooseEnds,
+    ) -> Result<NewEvent, Error> {
+        let Ok(mut event) = serde_json::from_str::<Event>(&row.json) else {
+            return renamed(row, to);
+        };
+        event.session = to.to_string();
+        for image in event.body.images_mut() {
+            image.id = self.copy_image(image, to).await?;
+        }
+        ends.note(event.clone());
+        let (kind, json) = written(&event);
+        Ok(NewEvent::new(kind, json))
+    }
+
+    /// The copy has its images even when the original is deleted; their bytes are kept once.
+    async fn copy_image(&self, image: &Image, to: &SessionId) -> Result<Option<String>, Error> {
+        let Some(id) = &image.id else {
+            return Ok(None);
+        };
+        let found = match self.store.blob(&id.as_str().into()).await {
+            Ok(found) => found,
+            Err(StoreError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let bytes = self.store.blob_bytes(&found.hash).await?;
+        let copy = NewBlob::new(found.media_type, bytes).session(to.clone());
+        Ok(Some(self.store.put_blob(copy).await?.id.to_string()))
     }
 }
 
@@ -156,21 +217,10 @@ fn copy_of(parent: &SessionRecord, native: &str, title: Option<String>) -> NewSe
     copy
 }
 
-fn copy_of_event(
-    kind: &str,
-    json: &str,
-    session: &SessionId,
-    ends: &mut LooseEnds,
-) -> Result<NewEvent, Error> {
-    let Ok(mut event) = serde_json::from_str::<Event>(json) else {
-        // Written by another version: copied as it is, but for the name of the session.
-        let mut value: Value = serde_json::from_str(json)
-            .map_err(|error| Error::Invalid(format!("an event cannot be copied: {error}")))?;
-        value["session"] = json!(session);
-        return Ok(NewEvent::new(kind, value.to_string()));
-    };
-    event.session = session.to_string();
-    ends.note(event.clone());
-    let (kind, json) = written(&event);
-    Ok(NewEvent::new(kind, json))
+/// An event of another version: copied as it is, but for the name of the session.
+fn renamed(row: &EventRow, session: &SessionId) -> Result<NewEvent, Error> {
+    let mut value: Value = serde_json::from_str(&row.json)
+        .map_err(|error| Error::Invalid(format!("an event cannot be copied: {error}")))?;
+    value["session"] = json!(session);
+    Ok(NewEvent::new(&*row.kind, value.to_string()))
 }

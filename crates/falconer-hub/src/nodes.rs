@@ -54,6 +54,15 @@ pub(crate) fn host_of(node: &NodeId) -> Option<HostId> {
     uuid::Uuid::try_parse(host).ok().map(HostId::new)
 }
 
+/// What the name of a hub's lock begins with; the ids of sessions are no such names.
+const HUB: &str = "hub-";
+
 fn lock_name(node: &NodeId) -> String {
-    format!("hub-{node}")
+    format!("{HUB}{node}")
+}
+
+/// Whether a lock with this name is a hub's, and not one of a session.
+#[must_use]
+pub fn is_hub_lock(name: &str) -> bool {
+    name.starts_with(HUB)
 }

@@ -12,7 +12,7 @@ use crate::order::Adoption;
 use crate::verdict::Verdict;
 
 /// Events that may wait for the starter before no more are read.
-const TOLD: usize = 1024;
+const TOLD: usize = 128;
 
 impl Keeper {
     pub(super) async fn adopt(

@@ -3,6 +3,7 @@
 
 mod adopt;
 mod answers;
+mod images;
 mod inputs;
 mod record;
 mod start;
@@ -23,6 +24,8 @@ use crate::error::Error;
 use crate::hub::Shared;
 use crate::order::{Order, Reply};
 use crate::tracker::Tracker;
+
+use images::ImageAllowance;
 
 /// How long a keeper without a run waits for another order.
 const LINGER: Duration = Duration::from_secs(2);
@@ -50,6 +53,7 @@ struct LiveRun {
     /// Since when there is nothing to do.
     resting: Option<Instant>,
     ending: Ending,
+    images: ImageAllowance,
     /// Who started it hears of everything that is kept.
     starter: Option<Starter>,
 }

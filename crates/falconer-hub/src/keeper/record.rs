@@ -7,6 +7,7 @@ use falconer_store::{
     Append, Error as StoreError, InputState, MAX_EVENT_BYTES, NewEvent, RequestId,
 };
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{Ending, Keeper};
@@ -43,7 +44,7 @@ impl Keeper {
             events.push(event);
         }
         let mut batch: Option<Batch> = None;
-        for event in events {
+        for mut event in events {
             if event.body.is_ephemeral() {
                 // What it comes after has to be there first.
                 if let Some(batch) = batch.take() {
@@ -51,6 +52,7 @@ impl Keeper {
                 }
                 self.tell(event);
             } else {
+                self.keep_images(&mut event).await;
                 self.add(&mut batch, event);
             }
         }
@@ -113,8 +115,9 @@ impl Keeper {
         if self.run.is_none() {
             return;
         }
-        match self.append(batch.append).await {
-            Ok(()) => {
+        let (store, append) = (self.shared.store.clone(), batch.append);
+        match self.patiently(|| store.append(append.clone())).await {
+            Ok(_) => {
                 self.name_by_first(&batch.told).await;
                 self.tell_starter(batch.told);
                 self.check_mode(batch.started_in).await;
@@ -139,17 +142,20 @@ impl Keeper {
         }
     }
 
-    async fn append(&self, append: Append) -> Result<(), StoreError> {
+    /// Asks the store again while it cannot write now.
+    pub(super) async fn patiently<'a, T>(
+        &self,
+        ask: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
         let give_up = Instant::now() + PATIENCE;
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.shared.store.append(append.clone()).await {
-                Ok(_) => return Ok(()),
+            match ask().await {
                 Err(error) if error.is_retryable() && Instant::now() + pause < give_up => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
-                Err(error) => return Err(error),
+                answer => return answer,
             }
         }
     }

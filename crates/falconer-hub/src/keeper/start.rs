@@ -6,7 +6,7 @@ use falconer_event::RunId;
 use falconer_session::{Redactor, Resume, Session, SessionSpec};
 use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState};
 
-use super::{Ending, Keeper, LiveRun};
+use super::{Ending, ImageAllowance, Keeper, LiveRun};
 use crate::engines::{Launch, LaunchError};
 use crate::error::Error;
 use crate::fork;
@@ -115,6 +115,7 @@ impl Keeper {
             mode: Some(record.mode),
             resting: None,
             ending: Ending::default(),
+            images: ImageAllowance::default(),
             starter: None,
         })
     }
@@ -190,8 +191,11 @@ impl Keeper {
 
     /// Ends the engine and deletes the session.
     pub(super) async fn delete(&mut self) -> Result<(), Error> {
+        let record = self.shared.store.session(&self.session).await?;
+        fork::refuse_if_needed(self.shared.store.as_ref(), &record).await?;
         self.end_run(Ending::Closed).await;
         let fence = self.claim().await?;
+        // It may have begun while it ended.
         let record = self.shared.store.session(&self.session).await?;
         let guard = Guard::Holder(fence);
         (self.shared.store)

@@ -8,7 +8,7 @@ use falconer_store::{Decided, RequestState, RuleScope, SessionState};
 
 use crate::place::{LIMIT, Place, events, kinds, open_request, send, state};
 
-fn spec(place: &Place) -> SessionSpec {
+pub(crate) fn spec(place: &Place) -> SessionSpec {
     let options = Options::new()
         .cwd(place.work())
         .include_partial_messages()
@@ -23,13 +23,13 @@ fn spec(place: &Place) -> SessionSpec {
         .until_idle()
 }
 
-async fn adopt(place: &Place, hub: &Hub, spec: SessionSpec) -> Adopted {
+pub(crate) async fn adopt(place: &Place, hub: &Hub, spec: SessionSpec) -> Adopted {
     let new = NewSession::new("script", place.work());
     hub.adopt(new, spec).await.unwrap()
 }
 
 /// Everything up to and with the first event of this kind.
-async fn told(stream: &mut EventStream, kind: &str) -> Vec<Event> {
+pub(crate) async fn told(stream: &mut EventStream, kind: &str) -> Vec<Event> {
     let mut told = Vec::new();
     let reading = async {
         while let Some(event) = stream.next().await {

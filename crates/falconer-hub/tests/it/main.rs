@@ -6,6 +6,8 @@ mod answers;
 #[cfg(test)]
 mod death;
 #[cfg(test)]
+mod images;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod place;

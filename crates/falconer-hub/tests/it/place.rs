@@ -21,6 +21,9 @@ use tempfile::TempDir;
 /// No wait of a test is longer.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
+/// A PNG of one pixel, in base64.
+pub(crate) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 pub(crate) struct Place {
     root: PathBuf,
     _kept: Option<TempDir>,
@@ -134,6 +137,9 @@ fn scenario() -> Scenario {
         .on(last_user_contains("write two"))
         .always()
         .reply(bash("truncate -s 2 two.txt"))
+        .on(last_user_contains("look at the picture"))
+        .always()
+        .reply(tool_use("Read", json!({"file_path": "dot.png"})))
         .on(last_user_contains("ask me"))
         .always()
         .reply(tool_use(
