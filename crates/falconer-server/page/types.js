@@ -30,7 +30,15 @@
  * @property {"running" | "ok" | "failed" | "denied" | "aborted"} status
  * @property {string} [agent]
  * @property {Preview} [result]
+ * @property {Picture[]} [images]
  * @property {{path: string, hunks: string}} [diff]
+ */
+
+/**
+ * @typedef {object} Picture An image a tool returned; without an id nobody keeps it.
+ * @property {string} media_type
+ * @property {number} bytes
+ * @property {string} [id]
  */
 
 /**

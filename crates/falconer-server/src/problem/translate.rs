@@ -45,7 +45,9 @@ impl From<HubError> for Problem {
                 }
             }
             HubError::Session(error) => session(&error),
-            HubError::NotRunning(_) | HubError::Closed(_) => Self::new(Code::WrongState, text),
+            HubError::NotRunning(_) | HubError::Closed(_) | HubError::Copied { .. } => {
+                Self::new(Code::WrongState, text)
+            }
             HubError::Elsewhere { .. } | HubError::Lock(_) => Self::new(Code::SessionHeld, text),
             HubError::BadRule(_)
             | HubError::WrongAnswer(_)

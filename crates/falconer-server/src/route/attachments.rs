@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use falconer_event::Image;
 use falconer_store::{BlobId, NewBlob};
 
 use crate::api::StoredFile;
@@ -13,8 +14,6 @@ use crate::guard::content::NAME_HEADER;
 use crate::input;
 use crate::problem::{Code, Problem};
 
-/// What a browser may show. Anything else could be a page that runs with the server's name.
-const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const LONGEST_NAME: usize = 255;
 
 /// Store a file, to send it with a message
@@ -103,7 +102,8 @@ pub(crate) async fn get_attachment(
 ) -> Result<Response, Problem> {
     let record = app.store.blob(&BlobId::from(id)).await?;
     let bytes = app.store.blob_bytes(&record.hash).await?;
-    let is_shown = SHOWN.contains(&record.media_type.as_str());
+    // Anything else could be a page that runs with the server's name.
+    let is_shown = Image::MEDIA_TYPES.contains(&record.media_type.as_str());
     let kind = match is_shown {
         true => record.media_type.as_str(),
         false => "application/octet-stream",

@@ -3,17 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Stage, axeSource, go, until } from "./stage.mjs";
+import { Stage, go, until, violations } from "./stage.mjs";
 
 const stage = await Stage.open();
-
-async function violations(page) {
-  await page.evaluate(axeSource);
-  return page.evaluate(async () => {
-    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
-    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")} — ${one.nodes[0]?.failureSummary}`);
-  });
-}
 
 test("a whole session with the keyboard alone", async () => {
   const page = await stage.visit();

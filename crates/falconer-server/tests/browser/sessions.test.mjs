@@ -6,7 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
-import { CONVERSATION, Stage, go, until } from "./stage.mjs";
+import { CONVERSATION, DOT, Stage, go, until } from "./stage.mjs";
 
 const stage = await Stage.open();
 const page = await stage.visit();
@@ -333,12 +333,12 @@ test("a picture is attached by pasting, and shown", async () => {
   await go(page, `#s/${session}`);
   const text = page.getByLabel("Message to the agent");
   await text.focus();
-  await page.evaluate(() => {
-    const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (letter) => letter.charCodeAt(0));
+  await page.evaluate((dot) => {
+    const bytes = Uint8Array.from(atob(dot), (letter) => letter.charCodeAt(0));
     const data = new DataTransfer();
     data.items.add(new File([bytes], "dot.png", { type: "image/png" }));
     document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  });
+  }, DOT);
   await page.locator(".attached").getByText(/dot\.png · \d+ B/).waitFor();
   await text.fill("look at this");
   await text.press("Enter");

@@ -10,7 +10,7 @@ import { after } from "node:test";
 
 const kit = createRequire(path.join(needed("FALCONER_BROWSER_KIT"), "package.json"));
 const { chromium } = kit("playwright-core");
-export const axeSource = fs.readFileSync(kit.resolve("axe-core/axe.min.js"), "utf8");
+const axeSource = fs.readFileSync(kit.resolve("axe-core/axe.min.js"), "utf8");
 export const artefacts = process.env.FALCONER_PAGE_ARTEFACTS ?? os.tmpdir();
 
 /** A user who owns nothing. */
@@ -18,6 +18,9 @@ const NOBODY = 65_534;
 
 /** What the scripts of the engine `fake` call their conversation. */
 export const CONVERSATION = "5e551017-0000-4000-8000-000000000001";
+
+/** A PNG of one pixel. */
+export const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** No wait is longer. */
 export const LIMIT = 30_000;
@@ -202,6 +205,15 @@ export async function until(what, test, limit = LIMIT) {
     if (Date.now() > end) throw new Error(`not within ${limit} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** What axe-core finds wrong with a page. */
+export async function violations(page) {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")} — ${one.nodes[0]?.failureSummary}`);
+  });
 }
 
 /** The rows on the screen: key, kind and text, without times. */

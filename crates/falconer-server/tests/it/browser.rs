@@ -58,6 +58,11 @@ fn what_agents_write_is_text_and_nothing_else() {
 }
 
 #[test]
+fn images_of_tools_are_shown_and_what_only_says_so_is_not() {
+    run("images.test.mjs");
+}
+
+#[test]
 fn the_keyboard_is_enough_and_everybody_can_use_it() {
     run("access.test.mjs");
 }

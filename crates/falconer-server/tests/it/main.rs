@@ -22,6 +22,8 @@ mod endings;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod images;
+#[cfg(test)]
 mod network;
 #[cfg(test)]
 mod openapi;

@@ -23,6 +23,9 @@ use tokio::task::JoinHandle;
 /// No wait of a test is longer.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
+/// A PNG of one pixel, in base64.
+pub(crate) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /// What outlives a server.
 pub(crate) struct Place {
     root: PathBuf,
@@ -432,6 +435,9 @@ fn scenario() -> Scenario {
         .on(last_user_contains("write three"))
         .always()
         .reply(bash("sh -c 'echo three > three.txt'"))
+        .on(last_user_contains("look at the picture"))
+        .always()
+        .reply(tool_use("Read", json!({"file_path": "dot.png"})))
         .on(last_user_contains("ask me"))
         .always()
         .reply(tool_use(

@@ -2,14 +2,15 @@
 
 import { linesOfHunks } from "../../state/diff.js";
 import { isSubagent, spanOf } from "../../state/fold.js";
-import { asText, duration, visible } from "../../state/text.js";
+import { asText, duration, size, visible } from "../../state/text.js";
 import { diffBlock } from "../diff.js";
 import { h } from "../dom.js";
 import { SIGN, STATUS } from "./labels.js";
 import { decisionLine } from "./notice.js";
+import { isPicture, picture } from "./picture.js";
 
 /** @import {App} from "../../state/app.js" */
-/** @import {Action, Row} from "../../types.js" */
+/** @import {Action, Picture, Row} from "../../types.js" */
 /** @import {Drawn} from "./entry.js" */
 
 /**
@@ -70,8 +71,10 @@ function headOf(row, action, status, isOpen, toggle) {
 function whenOf(row, status, isOpen) {
   const inside = row.children.filter((child) => child.kind === "action").length;
   const steps = inside > 0 && !isOpen ? `${inside} ${inside === 1 ? "step" : "steps"} ` : "";
+  const images = isOpen ? 0 : (row.content.images ?? []).length;
+  const pictures = images > 0 ? `${images} ${images === 1 ? "image" : "images"} ` : "";
   const span = spanOf([row]);
-  return row.open ? `${steps}${status}` : `${steps}${span < 100 ? "" : duration(span)}`;
+  return row.open ? `${steps}${status}` : `${steps}${pictures}${span < 100 ? "" : duration(span)}`;
 }
 
 /**
@@ -90,8 +93,22 @@ function detailOf(row, action) {
       detail.append(h("p", { class: "note", textContent: `The first ${result.text.length} of ${result.length} characters` }));
     }
   }
+  const images = action.images ?? [];
+  if (images.length > 0) detail.append(h("div", { class: "files results" }, ...images.map((image, at) => imageOf(action, image, at))));
   if (row.children.length > 0) detail.append(h("p", { class: "note", textContent: "What it did:" }));
   return detail;
+}
+
+/**
+ * @param {Action} action
+ * @param {Picture} image
+ * @param {number} at
+ */
+function imageOf(action, image, at) {
+  const number = (action.images ?? []).length > 1 ? ` ${at + 1}` : "";
+  const about = `Image${number} from ${visible(action.tool)} ${visible(action.title)}, ${size(image.bytes)}`;
+  if (image.id && isPicture(image.media_type)) return picture(image.id, about);
+  return h("span", { class: "file", textContent: `${about}, not kept` });
 }
 
 /** @param {Action} action */

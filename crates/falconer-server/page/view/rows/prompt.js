@@ -3,6 +3,7 @@
 import { sentFiles } from "../../net/sent_files.js";
 import { clock, size, visible } from "../../state/text.js";
 import { h } from "../dom.js";
+import { fileAddress, isPicture, picture } from "./picture.js";
 
 /** @import {App} from "../../state/app.js" */
 /** @import {Attachment, Row} from "../../types.js" */
@@ -50,13 +51,9 @@ function filesOf(app, row) {
 /** @param {Attachment} file */
 function attachment(file) {
   const name = visible(file.name);
-  const isImage = /^image\/(png|jpeg|gif|webp)$/.test(file.media_type);
-  const address = file.id ? `/v1/attachments/${encodeURIComponent(file.id)}` : null;
-  if (isImage && address) {
-    return h("a", { class: "picture", href: address, target: "_blank", rel: "noopener" }, h("img", { src: address, alt: name, loading: "lazy" }));
-  }
+  if (file.id && isPicture(file.media_type)) return picture(file.id, name);
   const label = `${name} · ${size(file.bytes)}`;
-  return address
-    ? h("a", { class: "file", href: address, target: "_blank", rel: "noopener", textContent: label })
+  return file.id
+    ? h("a", { class: "file", href: fileAddress(file.id), target: "_blank", rel: "noopener", textContent: label })
     : h("span", { class: "file", textContent: label });
 }
