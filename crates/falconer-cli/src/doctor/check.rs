@@ -66,3 +66,12 @@ impl Check {
         self
     }
 }
+
+/// "no session", "1 session", "2 sessions".
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match count {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        many => format!("{many} {what}s"),
+    }
+}

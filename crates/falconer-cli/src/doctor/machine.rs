@@ -1,4 +1,4 @@
-//! The machine: sandbox, directories, locks, the server's port, disk.
+//! The machine: sandbox, directories, the server's port, disk.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -6,13 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use falconer_session::SessionLocks;
-
 use super::check::Check;
 use crate::config::Config;
 use crate::places;
 use crate::remote::DEFAULT_URL;
-use crate::render::clean;
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -120,61 +117,6 @@ fn writable(name: &'static str, path: &Path, fix: &str) -> Check {
             format!("cannot write to {}: {error}", place.display()),
             fix,
         ),
-    }
-}
-
-pub(super) fn locks() -> Check {
-    let directory = match places::locks_directory() {
-        Ok(directory) => directory,
-        Err(fault) => return Check::failed("locks", fault.text, fault.hint),
-    };
-    let locks = SessionLocks::new(&directory);
-    let probe = format!("doctor-{}", std::process::id());
-    match locks.try_lock(&probe) {
-        Ok(lock) => {
-            drop(lock);
-            let (held, stale) = held(&locks, &directory);
-            let left = match stale {
-                0 => String::new(),
-                stale => format!("; {stale} left by runs that were killed are removed"),
-            };
-            Check::ok(
-                "locks",
-                format!("they work; {} in use{left}", counted(held.len())),
-            )
-            .details(&held)
-        }
-        Err(error) => Check::failed(
-            "locks",
-            error,
-            "make the directory writable, on a file system that has locks",
-        ),
-    }
-}
-
-/// The sessions somebody works on, and who; and how many locks nobody holds any more. What a
-/// holder says about itself is only a note; the lock itself is tried, and a free one goes with it.
-fn held(locks: &SessionLocks, directory: &Path) -> (Vec<String>, usize) {
-    let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let notes = files.take(1_000).filter_map(|file| {
-        let text = std::fs::read_to_string(file.path()).ok()?;
-        let note: serde_json::Value = serde_json::from_str(&text).ok()?;
-        Some((note["session"].as_str()?.to_owned(), note["pid"].as_u64()))
-    });
-    let (held, stale): (Vec<_>, Vec<_>) =
-        notes.partition(|(session, _)| locks.try_lock(session).is_err());
-    let shown = held.into_iter().map(|(session, pid)| match pid {
-        Some(pid) => format!("{} by process {pid}", clean(&session)),
-        None => clean(&session),
-    });
-    (shown.take(20).collect(), stale.len())
-}
-
-fn counted(count: usize) -> String {
-    match count {
-        0 => "no session is".to_owned(),
-        1 => "1 session is".to_owned(),
-        many => format!("{many} sessions are"),
     }
 }
 

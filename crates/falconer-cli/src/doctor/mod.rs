@@ -3,6 +3,7 @@
 mod account;
 mod check;
 mod claude;
+mod locks;
 mod machine;
 mod model;
 mod store;
@@ -47,7 +48,7 @@ pub(crate) async fn doctor(arguments: Doctor) -> Done {
     checks.push(model::check(arguments.online).await);
     checks.push(machine::sandbox());
     checks.extend(machine::directories());
-    checks.push(machine::locks());
+    checks.push(locks::locks());
     checks.push(store::check().await);
     checks.push(machine::server(&settings));
     checks.push(machine::disk());

@@ -2,7 +2,7 @@
 
 use falconer_store::{Error, SqliteStore, Store, Timestamp};
 
-use super::check::Check;
+use super::check::{Check, counted};
 use crate::places;
 
 const NAME: &str = "store";
@@ -39,17 +39,18 @@ async fn look(store: &SqliteStore) -> Result<Check, Error> {
     let counts = store.counts().await?;
     let sessions: u64 = counts.sessions.iter().map(|(_, count)| count).sum();
     let text = format!(
-        "{} with {sessions} sessions ({} MiB), {} requests wait",
+        "{} with {} ({} MiB), {} waiting",
         store.path().display(),
+        counted(sessions, "session"),
         counts.bytes / MEBIBYTE,
-        counts.pending
+        counted(counts.pending, "request")
     );
     let now = Timestamp::now();
     let owners = store.owners().await?;
     let (gone, alive): (Vec<_>, Vec<_>) = owners.iter().partition(|owner| owner.until < now);
     let alive: Vec<String> = alive
         .iter()
-        .map(|owner| format!("{} runs {} sessions", owner.node, owner.sessions))
+        .map(|owner| format!("{} runs {}", owner.node, counted(owner.sessions, "session")))
         .collect();
     Ok(match gone.as_slice() {
         [] => Check::ok(NAME, text).details(&alive),

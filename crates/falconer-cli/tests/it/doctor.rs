@@ -323,11 +323,14 @@ fn a_store_whose_server_died_is_told_with_what_to_do() {
     let store = check(&report, "store");
     assert_eq!(store["state"], "ok", "{store}");
     assert!(
-        store["text"].as_str().unwrap().contains("1 requests wait"),
+        store["text"]
+            .as_str()
+            .unwrap()
+            .contains("1 request waiting"),
         "{store}"
     );
     let running = store["details"][0].as_str().unwrap();
-    assert!(running.ends_with("runs 1 sessions"), "{store}");
+    assert!(running.ends_with("runs 1 session"), "{store}");
 }
 
 #[test]
@@ -361,7 +364,7 @@ fn locks_of_runs_that_were_killed_are_removed_and_told() {
         if check(&report, "locks")["text"]
             .as_str()
             .unwrap()
-            .contains("1 session is in use")
+            .contains("1 session in use")
         {
             break (ran, report);
         }
@@ -375,7 +378,7 @@ fn locks_of_runs_that_were_killed_are_removed_and_told() {
     assert_eq!(found["state"], "ok", "{found}");
     let text = found["text"].as_str().unwrap();
     assert!(
-        text.contains("1 left by runs that were killed are removed"),
+        text.contains("what a run that was killed left is removed"),
         "{found}"
     );
     assert_eq!(count(), 0, "{found}");

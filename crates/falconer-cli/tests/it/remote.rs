@@ -209,15 +209,21 @@ fn of_two_answers_at_once_one_counts_and_the_other_is_told_whose() {
     assert_eq!(late.code, Some(6), "{}", late.stderr);
 }
 
-#[test]
-fn a_server_that_dies_is_waited_for_and_what_was_open_is_told() {
-    let place = Place::new();
-    let server = Hosted::start(&place, MODEL);
+/// A terminal whose server was killed while it asked, and the address of that server.
+fn left_alone(place: &Place) -> (Terminal, String) {
+    let server = Hosted::start(place, MODEL);
     let session = server.session(Some("touch it"));
-    let mut terminal = attach(&place, &server, &session);
+    let mut terminal = attach(place, &server, &session);
     terminal.expect("run this? ");
     let address = server.kill();
     terminal.expect("the connection is lost; connecting again");
+    (terminal, address)
+}
+
+#[test]
+fn a_server_that_dies_is_waited_for_and_what_was_open_is_told() {
+    let place = Place::new();
+    let (mut terminal, address) = left_alone(&place);
     let server = Hosted::at(&place, &address, |_| ());
     // The request has expired with the server; nothing has run.
     terminal.expect("connected again");
@@ -227,6 +233,16 @@ fn a_server_that_dies_is_waited_for_and_what_was_open_is_told() {
     terminal.type_in("/quit\r");
     assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
     drop(server);
+}
+
+#[test]
+fn a_server_that_stays_away_is_given_up_with_a_hint() {
+    let place = Place::new();
+    let (mut terminal, address) = left_alone(&place);
+    let said = format!("failed to reach the server at http://{address}: nobody listens there");
+    terminal.expect(&said);
+    terminal.expect("start it with `falconer serve`");
+    assert_eq!(terminal.code(), Some(3), "{}", terminal.seen);
 }
 
 #[test]

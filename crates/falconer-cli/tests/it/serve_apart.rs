@@ -157,6 +157,13 @@ fn a_sandboxed_session_is_proven_confined_and_resumed_as_it_was() {
         (&copy["isolation"], copy.get("sandbox")),
         (&now["isolation"], None)
     );
+    let (status, problem) = server.call("DELETE", url, None);
+    assert_eq!((status, &problem["code"]), (409, &json!("wrong_state")));
+    let id = copy["id"].as_str().unwrap();
+    assert!(
+        problem["detail"].as_str().unwrap().contains(id),
+        "{problem}"
+    );
     let mut frames = server.follow_from_now(&copy);
     say(&server, &copy, "3", "what did I like?");
     let told = frames.event("run.started")["data"]["sandbox"].clone();
