@@ -5,6 +5,10 @@
 //! runs in the background: the run is over when it is idle and no task runs. A task that ends
 //! may cause a turn; the engine announces its state anew then, idle or not. Engines that do
 //! not send session states are judged by what they do send: results, tasks, lifecycles.
+//!
+//! A message that is sent again under the same id is dropped by the engine without a word, so
+//! it opens nothing here. The id may be older than the connection, where a session was taken
+//! up again: the engine then says that it is done with it, and there is no result.
 //! Pure: no clock, no I/O.
 
 use std::collections::HashSet;
@@ -33,11 +37,13 @@ pub(crate) enum Signal<'a> {
 /// Tracks one connection.
 #[derive(Debug, Default)]
 pub(crate) struct RunState {
-    /// Prompts sent that no result has named yet.
+    /// Every prompt that was sent.
+    sent: HashSet<String>,
+    /// Those of them that no result has named yet.
     unanswered: HashSet<String>,
     tasks: HashSet<String>,
     activity: Activity,
-    /// A turn ended since the last prompt was sent.
+    /// A turn ended since the last prompt was sent, or the engine was done with all of them.
     answered: bool,
     results: u64,
 }
@@ -75,14 +81,15 @@ impl RunState {
     /// Takes note of one signal.
     pub(crate) fn observe(&mut self, signal: &Signal<'_>) {
         match signal {
-            Signal::Sent(uuid) => {
-                self.unanswered.insert((*uuid).to_owned());
-                self.answered = false;
-            }
+            Signal::Sent(uuid) => self.sent(uuid),
             Signal::Busy => self.activity = Activity::Busy,
             Signal::Idle => self.activity = Activity::Idle,
             Signal::Result(uuids) => self.result(uuids),
-            Signal::PromptSettled(uuid) => drop(self.unanswered.remove(*uuid)),
+            Signal::PromptSettled(uuid) => {
+                if self.unanswered.remove(*uuid) && self.unanswered.is_empty() {
+                    self.answered = true;
+                }
+            }
             Signal::TaskStarted(id) => drop(self.tasks.insert((*id).to_owned())),
             Signal::TaskEnded(id) => {
                 if self.tasks.remove(*id) {
@@ -96,6 +103,13 @@ impl RunState {
                     self.task_ended();
                 }
             }
+        }
+    }
+
+    fn sent(&mut self, uuid: &str) {
+        if self.sent.insert(uuid.to_owned()) {
+            self.unanswered.insert(uuid.to_owned());
+            self.answered = false;
         }
     }
 
@@ -146,9 +160,9 @@ impl RunState {
         !self.unanswered.is_empty()
     }
 
-    /// Whether nothing was ever sent.
+    /// Whether nothing was ever sent, and nothing was done.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.unanswered.is_empty() && self.results == 0
+        self.sent.is_empty() && self.results == 0
     }
 
     /// The background tasks that are known to run.
@@ -265,6 +279,36 @@ mod tests {
                 Idle,
             ],
             &[RUN, RUN, RUN, SETTLE, SETTLE, OVER],
+        );
+    }
+
+    #[test]
+    fn a_prompt_sent_again_opens_nothing() {
+        let a = ["a".to_owned()];
+        let answered = [
+            Sent("a"),
+            Busy,
+            Signal::Result(&a),
+            PromptSettled("a"),
+            Idle,
+        ];
+        check(
+            &[&answered[..], &[Sent("a"), Idle]].concat(),
+            &[RUN, RUN, SETTLE, SETTLE, OVER, OVER, OVER],
+        );
+        check(
+            &[Sent("a"), Busy, Sent("a"), Signal::Result(&a), Idle],
+            &[RUN, RUN, RUN, SETTLE, OVER],
+        );
+    }
+
+    #[test]
+    fn a_prompt_that_is_done_with_before_any_turn_leaves_nothing_to_do() {
+        // Taken back, or answered before the session was taken up again.
+        check(&[Sent("a"), PromptSettled("a"), Idle], &[RUN, OVER, OVER]);
+        check(
+            &[Sent("a"), Sent("b"), Busy, PromptSettled("b"), Idle],
+            &[RUN, RUN, RUN, RUN, RUN],
         );
     }
 

@@ -4,7 +4,7 @@ use falconer::protocol::agent::AgentDefinition;
 use falconer::protocol::content::ContentBlock;
 use falconer::protocol::stream::StreamEvent;
 use falconer::protocol::system::SystemMessage;
-use falconer::{Effort, Message, Prompt};
+use falconer::{Client, Effort, Message, Prompt};
 use falconer_testkit::scenario::{
     Scenario, any, last_user_contains, system_contains, text, thinking, tool_use,
 };
@@ -225,16 +225,39 @@ async fn a_message_that_is_sent_twice_is_answered_once() {
     let id = Uuid::new_v4();
     client.send(Prompt::from("first").id(id)).await.unwrap();
     assert_eq!(next_result(&mut messages).await.text(), "one");
+    finished(&client).await;
     client.send(Prompt::from("first").id(id)).await.unwrap();
+    finished(&client).await;
     let second = client.send("second").await.unwrap();
     let result = next_result(&mut messages).await;
     assert_eq!(result.text(), "two");
     assert!(second.is_answered_by(&result));
+    finished(&client).await;
+    assert_eq!(stage.server.messages().len(), 2);
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_that_was_answered_before_a_resume_leaves_nothing_to_do() {
+    let stage = Stage::new(Scenario::new().turn(text("one")));
+    let (client, mut messages) = stage.connect(stage.options()).await;
+    let id = Uuid::new_v4();
+    client.send(Prompt::from("first").id(id)).await.unwrap();
+    let session = next_result(&mut messages).await.session_id;
+    client.close().await.unwrap();
+    let options = stage.options().resume(session.unwrap().as_str());
+    let (client, _messages) = stage.connect(options).await;
+    client.send(Prompt::from("first").id(id)).await.unwrap();
+    finished(&client).await;
+    assert_eq!(stage.server.messages().len(), 1);
+    client.close().await.unwrap();
+}
+
+/// Waits until the client says that nothing is left to do.
+async fn finished(client: &Client) {
     tokio::time::timeout(LIMIT, client.idle())
         .await
         .expect("nothing is left to do");
-    assert_eq!(stage.server.messages().len(), 2);
-    client.close().await.unwrap();
 }
 
 #[tokio::test]
