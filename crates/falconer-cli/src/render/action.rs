@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use falconer_event::Preview;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
-use super::diff;
 use super::plain::{clean, first_line};
+use super::{diff, outcome};
 
 /// A call as people see it.
 #[derive(Debug)]
@@ -61,24 +62,8 @@ impl Action {
     }
 
     /// What came of it, in a few words.
-    pub(super) fn outcome(&self, output: &str) -> Option<String> {
-        let lines = output.lines().filter(|line| !line.is_empty()).count();
-        match self.tool.as_str() {
-            // The note of an image; text that is read begins with the number of its line.
-            "Read" if output.starts_with("[image") => Some(first_line(output)),
-            "Read" => Some(counted(lines, "line")),
-            "Glob" | "Grep" => Some(counted(lines, "match")),
-            "Edit" | "Write" | "NotebookEdit" | "TodoWrite" => None,
-            _ => Some(first_line(output)).filter(|line| !line.is_empty()),
-        }
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "match") => format!("{count} matches"),
-        _ => format!("{count} {what}s"),
+    pub(super) fn outcome(&self, preview: &Preview) -> Option<String> {
+        outcome::of(&self.tool, preview)
     }
 }
 
@@ -99,24 +84,4 @@ fn todos(input: &Value) -> Vec<String> {
         format!("{mark} {}", clean(&first_line(content.unwrap_or_default())))
     };
     todos.into_iter().flatten().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn what_was_read_is_counted_and_an_image_is_named() {
-        let read = Action::of("Read", &json!({"file_path": "/p/a"}), Path::new("/p"));
-        let cases = [
-            ("1\tone\n2\ttwo\n", "2 lines"),
-            ("1\t[image, 12 KB]\n", "1 line"),
-            ("[image, 12 KB]", "[image, 12 KB]"),
-            ("[image, 12 KB]\n[smaller]", "[image, 12 KB]"),
-        ];
-        for (output, expected) in cases {
-            assert_eq!(read.outcome(output).as_deref(), Some(expected), "{output}");
-        }
-    }
 }

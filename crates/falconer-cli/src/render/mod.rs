@@ -8,6 +8,7 @@ mod action;
 mod diff;
 mod markdown;
 mod notice;
+mod outcome;
 mod plain;
 mod spinner;
 mod summary;
@@ -322,12 +323,8 @@ impl<W: Write> Screen<W> {
         };
         if action.shows_output() {
             self.output(&preview)?;
-        } else if let Some(outcome) = action.outcome(&clean(&preview.text)) {
-            let more = match preview.truncated {
-                true => "more than ",
-                false => "",
-            };
-            self.line(format!("  {more}{outcome}").dimmed())?;
+        } else if let Some(outcome) = action.outcome(&preview) {
+            self.line(format!("  {outcome}").dimmed())?;
         }
         match since.elapsed() {
             long if long >= WORTH_TELLING => {
