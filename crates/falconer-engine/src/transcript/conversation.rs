@@ -25,9 +25,12 @@ pub(super) fn newest(index: &mut Index) -> Conversation {
     };
     let by_uuid = index.by_uuid();
     let path = path_to(index, &by_uuid, end);
+    let entries = with_parallel_calls(index, &by_uuid, &path);
+    // What follows the last result follows all calls; what follows another block cuts them off.
+    let leaf = entries.last().copied().or(Some(end));
     Conversation {
-        entries: with_parallel_calls(index, &by_uuid, &path),
-        leaf: Some(end),
+        entries,
+        leaf,
         dropped: Vec::new(),
     }
 }
@@ -101,11 +104,12 @@ fn relink(index: &mut Index) {
     }
 }
 
-/// What the compaction at a boundary kept, in order, and its anchor; all must exist.
+/// What the compaction at a boundary kept, in order, and its anchor; all must exist, and what was
+/// kept must not be before the anchor already, or moving it would make a loop.
 fn kept_by(index: &Index, boundary: usize) -> Option<(Vec<usize>, String)> {
     let kept = index.nodes[boundary].kept.as_ref()?;
     let by_uuid = index.by_uuid();
-    by_uuid.get(kept.anchor.as_str())?;
+    let anchor = *by_uuid.get(kept.anchor.as_str())?;
     let entries = match &kept.entries {
         KeptEntries::Named(uuids) => {
             let nodes = uuids.iter().map(|uuid| by_uuid.get(uuid.as_str()).copied());
@@ -117,7 +121,9 @@ fn kept_by(index: &Index, boundary: usize) -> Option<(Vec<usize>, String)> {
             path[first..].to_vec()
         }
     };
-    Some((entries, kept.anchor.clone()))
+    let before: HashSet<usize> = path_to(index, &by_uuid, anchor).into_iter().collect();
+    let loops = entries.iter().any(|at| before.contains(at));
+    (!loops).then(|| (entries, kept.anchor.clone()))
 }
 
 /// Puts entries between the anchor and what followed it.

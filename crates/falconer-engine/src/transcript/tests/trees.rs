@@ -96,39 +96,96 @@ fn check_accepted(messages: &[Value]) {
     }
 }
 
+/// A session is taken up, something is said, and nothing that was known is lost.
+fn check_goes_on(odds: &[Odd]) {
+    let room = Room::new();
+    let session = new_session();
+    let entries: Vec<Value> = odds
+        .iter()
+        .enumerate()
+        .map(|(at, odd)| entry(at, odd))
+        .collect();
+    let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
+    let path = room.write(&session, &lines);
+    let before = load(&path).expect("readable");
+    check_accepted(&before.messages);
+    let Ok(opened) = room.try_open(resume(&session)) else {
+        assert!(before.leaf.is_none());
+        return;
+    };
+    exchange(&opened.transcript, "what was said last");
+    let after = load(&path).expect("readable");
+    check_accepted(&after.messages);
+    let last = spoken(&["what was said last"]);
+    assert_eq!(after.messages[after.messages.len() - 2..], last);
+    // What was known before is still known. Where a loop begins is anybody's guess.
+    let looks_back = |(at, odd): (usize, &Odd)| odd.parent < 25 || odd.parent - 25 < at;
+    if odds.iter().enumerate().all(looks_back) {
+        assert_eq!(after.messages.len(), before.messages.len() + 2);
+    }
+    // Every message can be resumed at.
+    let is_said = |entry: &&Value| entry["type"] == "user" || entry["type"] == "assistant";
+    let of_main = |entry: &&Value| entry["isSidechain"] != true;
+    drop(opened);
+    for entry in entries.iter().filter(is_said).filter(of_main) {
+        let at = MessageUuid::from(entry["uuid"].as_str().expect("an id"));
+        let opened = room.open(Request {
+            resume_at: Some(at),
+            ..resume(&session)
+        });
+        check_accepted(&opened.loaded.messages);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_tree_becomes_a_conversation_that_goes_on(odds in prop::collection::vec(odd(), 1..30)) {
-        let room = Room::new();
-        let session = new_session();
-        let entries: Vec<Value> = odds.iter().enumerate().map(|(at, odd)| entry(at, odd)).collect();
-        let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
-        let path = room.write(&session, &lines);
-        let before = load(&path).expect("readable");
-        check_accepted(&before.messages);
-        let Ok(opened) = room.try_open(resume(&session)) else {
-            prop_assert!(before.leaf.is_none());
-            return Ok(());
-        };
-        exchange(&opened.transcript, "what was said last");
-        let after = load(&path).expect("readable");
-        check_accepted(&after.messages);
-        let last = spoken(&["what was said last"]);
-        prop_assert_eq!(&after.messages[after.messages.len() - 2..], &last[..]);
-        // What was known before is still known. Where a loop begins is anybody's guess.
-        let looks_back = |(at, odd): (usize, &Odd)| odd.parent < 25 || odd.parent - 25 < at;
-        if odds.iter().enumerate().all(looks_back) {
-            prop_assert_eq!(after.messages.len(), before.messages.len() + 2);
-        }
-        // Every message can be resumed at.
-        let spoken = entries.iter().filter(|entry| entry["isSidechain"] != true && (entry["type"] == "user" || entry["type"] == "assistant"));
-        drop(opened);
-        for entry in spoken {
-            let at = MessageUuid::from(entry["uuid"].as_str().expect("an id"));
-            let opened = room.open(Request { resume_at: Some(at), ..resume(&session) });
-            check_accepted(&opened.loaded.messages);
-        }
+        check_goes_on(&odds);
     }
+}
+
+const SAID: usize = 0;
+const TEXT: usize = 3;
+const CALL: usize = 5;
+const RESULT: usize = 8;
+const BOUNDARY: usize = 11;
+/// The parent is the first entry, not the one before.
+const ON_FIRST: usize = 25;
+
+fn odds<const N: usize>(odds: [(usize, usize, usize, usize); N]) -> [Odd; N] {
+    odds.map(|(kind, parent, response, call)| Odd {
+        kind,
+        parent,
+        response,
+        call,
+    })
+}
+
+#[test]
+fn what_is_before_a_summary_already_is_not_moved_behind_it() {
+    check_goes_on(&odds([
+        (TEXT, 0, 1, 0),
+        (BOUNDARY, 0, 0, 0),
+        (TEXT, 0, 1, 0),
+    ]));
+    check_goes_on(&odds([
+        (TEXT, 0, 1, 0),
+        (CALL, 0, 2, 0),
+        (TEXT, 0, 2, 0),
+        (BOUNDARY, 0, 0, 0),
+        (SAID, ON_FIRST + 2, 0, 0),
+        (RESULT, 0, 0, 1),
+    ]));
+}
+
+#[test]
+fn calls_beside_the_last_block_are_not_cut_off_by_what_follows() {
+    check_goes_on(&odds([
+        (TEXT, 0, 0, 0),
+        (RESULT, 0, 0, 1),
+        (CALL, ON_FIRST, 0, 1),
+        (TEXT, ON_FIRST, 0, 0),
+    ]));
 }
