@@ -90,6 +90,16 @@ pub(crate) fn replay(content: &Value) -> Value {
     frame
 }
 
+/// The echo of a prompt that gets no turn of its own. It has no time.
+pub(crate) fn echo(content: &Value) -> Value {
+    json!({
+        "type": "user",
+        "message": {"role": "user", "content": content},
+        "parent_tool_use_id": null,
+        "isReplay": true,
+    })
+}
+
 fn line(content: &Value) -> Value {
     json!({
         "type": "user",

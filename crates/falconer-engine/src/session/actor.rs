@@ -47,7 +47,7 @@ pub(super) struct Actor {
     /// No more turns: a signal or `end_session`.
     closing: bool,
     /// `running` was said and `idle` was not.
-    busy: bool,
+    pub(super) busy: bool,
     /// When the input was closed.
     closed_at: Option<Instant>,
     /// When to look at the settings files again.
@@ -306,20 +306,24 @@ impl Actor {
             return;
         }
         let prompts = self.core.queue().take_turn();
+        let task_ended = std::mem::take(&mut self.core.state().task_ended);
         if prompts.is_empty() {
-            if self.busy && self.core.workbench.tasks.list().is_empty() {
-                self.busy = false;
+            if std::mem::take(&mut self.busy) || task_ended {
                 self.core.speaker.state("idle").await;
             }
             return;
+        }
+        self.tell_busy().await;
+        // The words of all are shown under the name of the last.
+        let mut named = prompts.iter().filter(|it| it.uuid.is_some());
+        let _last = named.next_back();
+        for prompt in named {
+            self.core.echo(prompt).await;
         }
         let uuids: Vec<MessageUuid> = prompts.iter().filter_map(|it| it.uuid.clone()).collect();
         for uuid in &uuids {
             let frame = lifecycle::command(uuid, Stage::Started);
             self.core.speaker.say(frame).await;
-        }
-        if !std::mem::replace(&mut self.busy, true) {
-            self.core.speaker.state("running").await;
         }
         self.look_at_settings();
         self.core.record.dequeued();
@@ -331,6 +335,13 @@ impl Actor {
             interrupt,
             prompts: uuids,
         });
+    }
+
+    /// Tells the host that work has begun, if that is news.
+    pub(super) async fn tell_busy(&mut self) {
+        if !std::mem::replace(&mut self.busy, true) {
+            self.core.speaker.state("running").await;
+        }
     }
 
     async fn turn_ended(&mut self, finished: Finished) {

@@ -150,7 +150,7 @@ impl Turn {
                 let arguments = beside["local_command_run"]["args"]
                     .as_str()
                     .unwrap_or_default();
-                self.replay_command(&name, arguments).await;
+                self.core.replay_command(&name, arguments).await;
                 ending.with("local_command", json!(name))
             }
             None => ending,
@@ -169,7 +169,7 @@ impl Turn {
         self.core.say_tasks().await;
         self.fire_session_hook(HookEvent::SessionStart).await;
         self.core.say_init(&self.prompts).await;
-        self.replay_command("clear", arguments).await;
+        self.core.replay_command("clear", arguments).await;
         Ending::local(String::new()).with("local_command", json!("clear"))
     }
 

@@ -72,6 +72,8 @@ pub(crate) struct State {
     pub(crate) last_prompt_id: Option<String>,
     pub(crate) last_answer: Option<LastAnswer>,
     pub(crate) switch_notes: SwitchNotes,
+    /// A task in the background has ended since the state of the session was told.
+    pub(crate) task_ended: bool,
     /// Changes of the model that hooks still think about. No turn starts meanwhile.
     pub(crate) pending_switches: usize,
 }

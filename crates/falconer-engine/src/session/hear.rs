@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::actor::Actor;
 use super::control::{self, Outcome};
 use super::line::{self, Fatal, Line, Request};
-use super::queue::{Admission, Prompt};
+use super::queue::{Admission, Prompt, Since};
 use super::stop::Exit;
 use crate::frame::lifecycle::{self, Stage};
 use crate::frame::reply::Reply;
@@ -77,23 +77,36 @@ impl Actor {
     }
 
     async fn enqueue(&mut self, prompt: Prompt) {
-        let uuid = prompt.uuid.clone();
-        let content = prompt.clone();
-        let admission = self.core.queue().push(prompt);
+        let admission = self.core.queue().push(prompt.clone());
         match admission {
-            Admission::Queued => self.core.record.enqueued(&content),
-            Admission::Repeated => return,
-            Admission::Full => {
-                tracing::warn!("the queue is full; a prompt was dropped");
-                return;
-            }
+            Admission::Queued => self.queued(&prompt).await,
+            Admission::Waiting => {}
+            Admission::Repeated(since) => self.repeated(&prompt, since).await,
+            Admission::Full => tracing::warn!("the queue is full; a prompt was dropped"),
         }
-        if let Some(uuid) = &uuid {
+    }
+
+    async fn queued(&mut self, prompt: &Prompt) {
+        self.core.record.enqueued(prompt);
+        self.tell_busy().await;
+        if let Some(uuid) = &prompt.uuid {
             let frame = lifecycle::command(uuid, Stage::Queued);
             self.core.speaker.say(frame).await;
         }
         if let (true, Some(turn)) = (self.core.queue().is_urgent(), &self.turn) {
             turn.interrupt.preempt();
+        }
+    }
+
+    /// Tells the host that nothing more comes of a prompt it has sent before.
+    async fn repeated(&mut self, prompt: &Prompt, since: Since) {
+        self.core.echo(prompt).await;
+        if let (Since::Before, Some(uuid)) = (since, &prompt.uuid) {
+            let frame = lifecycle::command(uuid, Stage::Completed);
+            self.core.speaker.say(frame).await;
+        }
+        if !self.busy {
+            self.core.speaker.state("idle").await;
         }
     }
 

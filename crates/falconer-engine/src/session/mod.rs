@@ -9,6 +9,7 @@ pub(crate) mod ledger;
 pub(crate) mod models;
 pub(crate) mod queue;
 pub(crate) mod record;
+mod replay;
 
 mod actor;
 mod commands;

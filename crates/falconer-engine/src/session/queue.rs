@@ -3,7 +3,7 @@
 //! First in, first out within a priority. Plain prompts that wait together become one turn.
 //! Bounded: see [`MAX_WAITING`].
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use falconer_protocol::MessageUuid;
 use serde_json::{Value, json};
@@ -51,16 +51,27 @@ pub(crate) enum Handling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     Queued,
-    /// Its uuid was seen before.
-    Repeated,
+    /// The one with its uuid still waits.
+    Waiting,
+    /// The one with its uuid had its turn, or was taken back.
+    Repeated(Since),
     Full,
+}
+
+/// When a uuid was first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// Since this session was taken up.
+    Now,
+    /// In the conversation that was taken up.
+    Before,
 }
 
 /// The prompts that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<Prompt>,
-    seen: HashSet<MessageUuid>,
+    seen: HashMap<MessageUuid, Since>,
 }
 
 impl Prompt {
@@ -123,9 +134,10 @@ impl Prompt {
 impl Queue {
     /// For a session that has had these prompts: one that comes again is dropped.
     pub(crate) fn after(prompts: impl IntoIterator<Item = MessageUuid>) -> Self {
+        let prompts = prompts.into_iter().take(MAX_REMEMBERED);
         Self {
             waiting: VecDeque::new(),
-            seen: prompts.into_iter().take(MAX_REMEMBERED).collect(),
+            seen: prompts.map(|uuid| (uuid, Since::Before)).collect(),
         }
     }
 
@@ -143,8 +155,12 @@ impl Queue {
             if self.seen.len() >= MAX_REMEMBERED {
                 self.seen.clear();
             }
-            if !self.seen.insert(uuid.clone()) {
-                return Admission::Repeated;
+            if let Some(since) = self.seen.insert(uuid.clone(), Since::Now) {
+                let waits = self.place_of(uuid).is_some();
+                return match waits {
+                    true => Admission::Waiting,
+                    false => Admission::Repeated(since),
+                };
             }
         }
         let behind = |other: &Prompt| other.urgency > prompt.urgency;
@@ -185,12 +201,15 @@ impl Queue {
         folded
     }
 
-    /// Takes a prompt back. It may be sent again.
+    /// Takes a prompt back, for good: under this uuid it is not taken again.
     pub(crate) fn cancel(&mut self, uuid: &MessageUuid) -> Option<Prompt> {
-        let matching = |it: &Prompt| it.uuid.as_ref() == Some(uuid);
-        let place = self.waiting.iter().position(matching)?;
-        self.seen.remove(uuid);
+        let place = self.place_of(uuid)?;
         self.waiting.remove(place)
+    }
+
+    fn place_of(&self, uuid: &MessageUuid) -> Option<usize> {
+        let matching = |it: &Prompt| it.uuid.as_ref() == Some(uuid);
+        self.waiting.iter().position(matching)
     }
 
     /// Takes back everything the host sent.
@@ -233,8 +252,17 @@ pub(crate) fn merge(prompts: &[Prompt]) -> Value {
     let texts: Option<Vec<&str>> = prompts.iter().map(|it| it.content.as_str()).collect();
     match texts {
         Some(texts) => Value::String(texts.join("\n")),
-        None => Value::Array(prompts.iter().flat_map(blocks).collect()),
+        None => Value::Array(prompts.iter().fold(Vec::new(), append)),
     }
+}
+
+/// Adds the blocks of a prompt, on a line of their own.
+fn append(mut all: Vec<Value>, prompt: &Prompt) -> Vec<Value> {
+    if let Some(Value::String(text)) = all.last_mut().and_then(|it| it.get_mut("text")) {
+        text.push('\n');
+    }
+    all.extend(blocks(prompt));
+    all
 }
 
 fn blocks(prompt: &Prompt) -> Vec<Value> {
@@ -307,15 +335,20 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_uuid_is_dropped_unless_it_was_taken_back() {
-        let mut queue = Queue::default();
-        assert_eq!(queue.push(prompt("a", Urgency::Next)), Admission::Queued);
-        assert_eq!(queue.push(prompt("a", Urgency::Next)), Admission::Repeated);
-        assert!(queue.cancel(&MessageUuid::from("a")).is_some());
-        assert!(queue.cancel(&MessageUuid::from("a")).is_none());
-        assert_eq!(queue.push(prompt("a", Urgency::Next)), Admission::Queued);
+    fn a_repeated_uuid_is_never_taken_again() {
+        let mut queue = Queue::after([MessageUuid::from("old")]);
+        let push = |queue: &mut Queue, text| queue.push(prompt(text, Urgency::Next));
+        assert_eq!(push(&mut queue, "a"), Admission::Queued);
+        assert_eq!(push(&mut queue, "a"), Admission::Waiting);
         queue.take_turn();
-        assert_eq!(queue.push(prompt("a", Urgency::Next)), Admission::Repeated);
+        assert_eq!(push(&mut queue, "a"), Admission::Repeated(Since::Now));
+        assert_eq!(push(&mut queue, "old"), Admission::Repeated(Since::Before));
+        assert_eq!(push(&mut queue, "old"), Admission::Repeated(Since::Now));
+        assert_eq!(push(&mut queue, "b"), Admission::Queued);
+        assert!(queue.cancel(&MessageUuid::from("b")).is_some());
+        assert!(queue.cancel(&MessageUuid::from("b")).is_none());
+        assert_eq!(push(&mut queue, "b"), Admission::Repeated(Since::Now));
+        assert!(queue.is_empty());
     }
 
     fn by_a_person(text: &str) -> Prompt {
@@ -392,10 +425,11 @@ mod tests {
             content: json!([{"type": "image"}]),
             ..Prompt::text("")
         };
-        let merged = merge(&[Prompt::text("see"), image]);
+        let merged = merge(&[Prompt::text("see"), image, Prompt::text("and say")]);
+        let text = |text: &str| json!({"type": "text", "text": text});
         assert_eq!(
             merged,
-            json!([{"type": "text", "text": "see"}, {"type": "image"}])
+            json!([text("see\n"), {"type": "image"}, text("and say")])
         );
     }
 }

@@ -74,6 +74,7 @@ impl Core {
                 if wakes_model {
                     self.queue().push(wake_up(&notification));
                 }
+                self.state().task_ended = true;
             }
         }
     }

@@ -136,6 +136,7 @@ impl Turn {
     }
 
     pub(super) async fn api_failure(&mut self, failure: &ApiFailure) -> Ending {
+        self.show_prompt().await;
         let told = failure::tell(failure, &self.model);
         let fields = failure::fields(failure, &told);
         let mut beside = Map::new();
@@ -230,6 +231,7 @@ impl Turn {
     /// The last lines of the turn.
     pub(super) async fn finish(&mut self, ending: Ending) -> Finished {
         self.interrupt.acknowledge(&self.core.speaker).await;
+        self.show_prompt().await;
         for uuid in &self.folded {
             let frame = lifecycle::command(uuid, Stage::Completed);
             self.core.speaker.say(frame).await;

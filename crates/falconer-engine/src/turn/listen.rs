@@ -125,6 +125,7 @@ pub(crate) async fn listen(turn: &mut Turn, tools: &mut Tools, request: ApiReque
             done = tools.next() => turn.settle(done).await,
             event = streaming.events.next() => match event {
                 Some(Ok(event)) => {
+                    turn.show_prompt().await;
                     if let Err(failure) = listening.hear(turn, tools, &event).await {
                         return listening.failed(turn, failure).await;
                     }
@@ -142,6 +143,7 @@ pub(crate) async fn listen(turn: &mut Turn, tools: &mut Tools, request: ApiReque
 /// The turn was interrupted while no answer had begun.
 pub(crate) async fn cut_before_begin(turn: &mut Turn) -> Listened {
     turn.interrupt.acknowledge(&turn.core.speaker).await;
+    turn.show_prompt().await;
     turn.say_cut_short(false).await;
     Listened::Interrupted(Heard::default())
 }
@@ -377,6 +379,7 @@ impl Listening {
 
 /// Shows a message that came whole, after its stream had broken.
 pub(crate) async fn show_whole(turn: &mut Turn, tools: &mut Tools, message: Value) -> Heard {
+    turn.show_prompt().await;
     let Value::Object(mut message) = message else {
         return Heard::default();
     };

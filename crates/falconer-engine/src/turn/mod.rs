@@ -64,6 +64,8 @@ pub(crate) struct Turn {
     pub(crate) prompts: Vec<MessageUuid>,
     /// Prompts that joined while the turn ran.
     folded: Vec<MessageUuid>,
+    /// What the host has not been shown again yet.
+    unshown: Option<Prompt>,
     /// The first line of the turn names the prompts.
     marked: bool,
     origin: Option<Value>,
@@ -122,11 +124,12 @@ impl Turn {
         let uuids: Vec<MessageUuid> = prompts.iter().filter_map(|it| it.uuid.clone()).collect();
         let fresh = || MessageUuid::new(uuid::Uuid::new_v4().to_string());
         Self {
-            prompt: uuids.first().cloned().unwrap_or_else(fresh),
+            prompt: uuids.last().cloned().unwrap_or_else(fresh),
             prompt_id: uuid::Uuid::new_v4().to_string(),
             turn_id: uuid::Uuid::new_v4().to_string(),
             prompts: uuids,
             folded: Vec::new(),
+            unshown: None,
             marked: false,
             origin: prompts.first().and_then(|it| it.origin.clone()),
             model: core.model(),
@@ -293,6 +296,9 @@ impl Turn {
     /// Prompts that came while tools ran join the turn.
     async fn fold(&mut self) {
         let prompts = self.core.queue().take_foldable();
+        for prompt in &prompts {
+            self.core.replay(prompt).await;
+        }
         for prompt in prompts {
             if let Some(uuid) = &prompt.uuid {
                 let frame = lifecycle::command(uuid, Stage::Started);

@@ -1,5 +1,6 @@
 //! How turns begin: hooks on the prompt, commands, `system/init`, the first message.
 
+use falconer_protocol::MessageUuid;
 use falconer_protocol::hook::HookEvent;
 use serde_json::{Map, Value, json};
 
@@ -7,7 +8,7 @@ use super::Turn;
 use super::hooks::Base;
 use super::prompt;
 use crate::frame::result::Ending;
-use crate::frame::{system, user};
+use crate::frame::system;
 use crate::hook::{Fired, NoVerdict};
 use crate::session::queue::{self, Handling, Prompt};
 
@@ -50,10 +51,13 @@ impl Turn {
         };
         let notes = std::mem::take(&mut self.core.state().switch_notes);
         self.say_all(notes.notices).await;
-        self.replay(prompts).await;
+        if self.core.options.output.replay {
+            self.unshown = shown_as(prompts, &content, &self.prompt);
+        }
         self.switch_contexts = notes.contexts;
         self.add_prompt(&content, &contexts).await;
         if prompts.iter().all(|it| it.handling == Handling::Keep) {
+            self.show_prompt().await;
             return Err(Box::new(Ending::local(String::new())));
         }
         Ok(())
@@ -84,24 +88,11 @@ impl Turn {
         }
     }
 
-    async fn replay(&mut self, prompts: &[Prompt]) {
-        if !self.core.options.output.replay {
-            return;
-        }
-        // The first one without a name is known by the one it has in the transcript, so that a
-        // host can name it when it wants to go back.
-        let mut spare = self.prompts.is_empty().then(|| self.prompt.clone());
-        for prompt in prompts.iter().filter(|it| it.is_of_host()) {
-            let mut frame = user::replay(&prompt.content);
-            if let Some(origin) = &prompt.origin {
-                frame["origin"] = origin.clone();
-            }
-            match prompt.uuid.clone().or_else(|| spare.take()) {
-                Some(uuid) => self.core.speaker.say_as(frame, &uuid).await,
-                None => {
-                    self.core.speaker.say(frame).await;
-                }
-            }
+    /// Shows the prompt, unless that was done. A host sees it when something comes of it: the
+    /// first word of an answer, or the end of the turn.
+    pub(super) async fn show_prompt(&mut self) {
+        if let Some(prompt) = self.unshown.take() {
+            self.core.replay(&prompt).await;
         }
     }
 
@@ -127,21 +118,19 @@ impl Turn {
         self.core.push_user(&Value::Array(blocks));
         self.core.mirror().await;
     }
+}
 
-    /// Shows the line that stands for a command.
-    pub(crate) async fn replay_command(&mut self, name: &str, arguments: &str) {
-        if self.core.options.output.replay {
-            let text = format!(
-                "<command-name>/{name}</command-name>\n            \
-                 <command-message>{name}</command-message>\n            \
-                 <command-args>{arguments}</command-args>"
-            );
-            self.core
-                .speaker
-                .say(user::replay(&Value::String(text)))
-                .await;
-        }
-    }
+/// What is shown of the prompts of a turn: the words of all, under the name of the last that has
+/// one. Without any it is the name they have in the transcript, so that a host can name them when
+/// it wants to go back.
+fn shown_as(prompts: &[Prompt], content: &Value, name: &MessageUuid) -> Option<Prompt> {
+    let last = prompts.last()?;
+    let named = prompts.iter().rev().find_map(|it| it.uuid.clone());
+    Some(Prompt {
+        content: content.clone(),
+        uuid: named.or_else(|| Some(name.clone())),
+        ..last.clone()
+    })
 }
 
 fn said(prompt: &Prompt) -> String {

@@ -173,6 +173,7 @@ fn rewinding_without_checkpoints() {
         .say_as("11111111-1111-4111-8111-111111111111", "hi")
         .until("result")
         .control("rewind", json!({"subtype": "rewind_files", "user_message_id": "11111111-1111-4111-8111-111111111111"}))
+        .control("dry", json!({"subtype": "rewind_files", "user_message_id": "11111111-1111-4111-8111-111111111111", "dry_run": true}))
         .eof()
         .same();
 }

@@ -31,6 +31,10 @@ pub(super) fn rewind(core: &Arc<Core>, body: &Value) -> Outcome {
     Outcome::Later(Box::pin(async move {
         let undo = move || core.workbench.checkpoints.rewind(&prompt, how);
         match tokio::task::spawn_blocking(undo).await {
+            // Whoever only asks what would happen is told, not refused.
+            Ok(Err(error)) if how == Rewind::Preview => {
+                Reply::Success(json!({"canRewind": false, "error": error.to_string()}))
+            }
             Ok(Ok(response)) => serde_json::to_value(response)
                 .map_or_else(|error| Reply::failure(error.to_string()), Reply::Success),
             Ok(Err(error)) => Reply::failure(error.to_string()),

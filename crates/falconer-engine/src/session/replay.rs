@@ -1,0 +1,45 @@
+//! Prompts of the host, shown to it again (`--replay-user-messages`).
+
+use serde_json::{Value, json};
+
+use super::core::Core;
+use super::queue::Prompt;
+use crate::frame::user;
+
+impl Core {
+    /// Shows a prompt that has become part of the conversation.
+    pub(crate) async fn replay(&self, prompt: &Prompt) {
+        self.show(prompt, user::replay(&prompt.content)).await;
+    }
+
+    /// Shows a prompt that stands for nothing in the conversation: one that came before, or
+    /// whose words are shown with those of another.
+    pub(crate) async fn echo(&self, prompt: &Prompt) {
+        self.show(prompt, user::echo(&prompt.content)).await;
+    }
+
+    /// Shows the line that stands for a command.
+    pub(crate) async fn replay_command(&self, name: &str, arguments: &str) {
+        let text = format!(
+            "<command-name>/{name}</command-name>\n            \
+             <command-message>{name}</command-message>\n            \
+             <command-args>{arguments}</command-args>"
+        );
+        self.replay(&Prompt::text(text)).await;
+    }
+
+    async fn show(&self, prompt: &Prompt, mut frame: Value) {
+        if !self.options.output.replay || !prompt.is_of_host() {
+            return;
+        }
+        if let Some(origin) = &prompt.origin {
+            frame["origin"] = json!(origin);
+        }
+        match &prompt.uuid {
+            Some(uuid) => self.speaker.say_as(frame, uuid).await,
+            None => {
+                self.speaker.say(frame).await;
+            }
+        }
+    }
+}
