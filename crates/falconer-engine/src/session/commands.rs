@@ -188,6 +188,9 @@ impl Turn {
             .fire(&input, Some("clear"), self.interrupt.token())
             .await;
         self.core.state().start_contexts.extend(fired.contexts);
+        if event == HookEvent::SessionStart {
+            self.core.watch_files(fired.watch_paths);
+        }
     }
 }
 

@@ -122,6 +122,7 @@ impl Core {
         state.introduced = false;
         state.title = None;
         state.last_answer = None;
+        state.last_prompt_id = None;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use falconer::{Tool, ToolOutput, ToolServer};
 use falconer_event::{
     ActionStatus, Body, Event, ItemContent, Outcome, PromptState, Resolution, Source,
 };
@@ -83,6 +84,9 @@ async fn a_tool_is_asked_for_allowed_and_run() {
 const DOT: &[u8] = b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\
     \x00\x00\x00\x0dIDATx\xdacd\xf8\xcfP\x0f\x00\x03\x86\x01\x80Z4}k\x00\x00\x00\x00IEND\xaeB`\x82";
 
+const DOT_IN_BASE64: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk\
+    +M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 #[tokio::test]
 async fn an_image_that_is_read_is_told_with_its_bytes() {
     for kind in REAL {
@@ -92,22 +96,41 @@ async fn an_image_that_is_read_is_told_with_its_bytes() {
         let site = Site::real(kind, scenario);
         std::fs::write(site.project.path().join("dot.png"), DOT).unwrap();
         let events = site.run(site.spec(), "look").await;
-        let shown: Vec<_> = events
-            .iter()
-            .flat_map(|event| event.body.images())
-            .collect();
-        let [image] = shown.as_slice() else {
-            panic!("{kind:?}: {events:#?}")
-        };
-        assert_eq!(image.media_type, "image/png", "{kind:?}");
-        assert_eq!(image.id, None, "{kind:?}: nobody keeps it");
-        let data = image.data.as_deref().unwrap();
-        assert!(data.starts_with(&DOT[..8]), "{kind:?}");
-        assert_eq!(image.bytes, data.len() as u64, "{kind:?}");
-        let told = serde_json::to_string(&events).unwrap();
-        let note = format!("[image, {} B]", image.bytes);
-        assert!(told.contains(&note), "{kind:?}: {told}");
-        assert!(!told.contains("iVBORw0KGgo"), "{kind:?}: {told}");
+        check_dot(&events, kind);
+    }
+}
+
+/// The events tell of one image, the dot, and have its bytes beside them.
+fn check_dot(events: &[Event], kind: Kind) {
+    let shown = events.iter().flat_map(|event| event.body.images());
+    let shown: Vec<_> = shown.collect();
+    let [image] = shown.as_slice() else {
+        panic!("{kind:?}: {events:#?}")
+    };
+    assert_eq!(image.media_type, "image/png", "{kind:?}");
+    assert_eq!(image.id, None, "{kind:?}: nobody keeps it");
+    let data = image.data.as_deref().unwrap();
+    assert!(data.starts_with(&DOT[..8]), "{kind:?}");
+    assert_eq!(image.bytes, data.len() as u64, "{kind:?}");
+    let told = serde_json::to_string(&events).unwrap();
+    let note = format!("[image, {} B]", image.bytes);
+    assert!(told.contains(&note), "{kind:?}: {told}");
+    assert!(!told.contains("iVBORw0KGgo"), "{kind:?}: {told}");
+}
+
+#[tokio::test]
+async fn an_image_of_an_mcp_tool_is_told_with_its_bytes() {
+    let draw = |_: serde_json::Map<String, serde_json::Value>| async {
+        ToolOutput::image(DOT_IN_BASE64, "image/png")
+    };
+    for kind in REAL {
+        let scenario = Scenario::new()
+            .turn(tool_use("mcp__art__draw", json!({})))
+            .turn(text("a dot"));
+        let site = Site::real(kind, scenario);
+        let art = ToolServer::new("art").tool(Tool::new("draw", "Draws a dot", draw).always_load());
+        let spec = site.spec().options(site.options().tool_server(art));
+        check_dot(&site.run(spec, "draw").await, kind);
     }
 }
 

@@ -225,3 +225,26 @@ fn hooks_hear_of_directories_the_host_adds() {
     .leaves("told")
     .same();
 }
+
+/// The conversation is cleared: the hook on the new start names another file, and only that one.
+#[test]
+fn hooks_on_a_new_start_name_other_paths() {
+    let named = |file: &str| watch("SessionStart", &[file]);
+    let command = format!(
+        "if grep -q '\"source\":\"clear\"'; then {}; else {}; fi",
+        named("<project>/b.txt"),
+        named("<project>/a.txt")
+    );
+    files(Case::bidi(|_| Scenario::new().turn(text("done"))))
+        .args([settings(&[("SessionStart", None, command)]).as_str()])
+        .hello(to_all())
+        .say("go")
+        .until("result")
+        .touch_until("a.txt", CALLBACK)
+        .say("/clear")
+        .until("result")
+        .touch("a.txt")
+        .touch_until("b.txt", CALLBACK)
+        .eof()
+        .same();
+}
