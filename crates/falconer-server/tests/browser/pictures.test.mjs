@@ -34,6 +34,30 @@ function shop() {
   fs.writeFileSync(path.join(stage.project, "src/cart.js"), "export function total(cart) {\n  const sum = subtotal(cart);\n  return withTax(sum) - cart.coupon;\n}\n");
 }
 
+/** A chart, drawn by the browser, where the agent looks for a picture. */
+async function chart(page) {
+  const data = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(640, 360);
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = "#fff";
+    pen.fillRect(0, 0, 640, 360);
+    [120, 180, 150, 240, 300].forEach((height, index) => {
+      pen.fillStyle = `hsl(${200 + 15 * index} 60% 50%)`;
+      pen.fillRect(50 + 115 * index, 340 - height, 80, height);
+    });
+    const blob = await canvas.convertToBlob({ type: "image/png" });
+    return btoa(String.fromCharCode(...new Uint8Array(await blob.arrayBuffer())));
+  });
+  fs.writeFileSync(path.join(stage.project, "dot.png"), Buffer.from(data, "base64"));
+}
+
+/** Opens a call and waits for its image. */
+async function openImage(page) {
+  const row = page.locator(".row.action");
+  await row.locator("button.fold").click();
+  await until("the image is decoded", () => row.getByRole("img").evaluate((image) => image.complete && image.naturalWidth > 0));
+}
+
 const click = (name) => (page) => page.getByRole("button", { name, exact: true }).first().click();
 const press = (...keys) => async (page) => {
   await page.locator("#main").focus();
@@ -49,6 +73,7 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
   const empty = await stage.visit("", LOOKS.light);
   await empty.getByText("Agents at work").waitFor();
   await take(empty, path.join(artefacts, "first-light.png"));
+  await chart(empty);
   stage.fake();
   const sessions = {
     background: await stage.create("look around", { title: "Look around", engine: "fake" }),
@@ -57,6 +82,7 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
   stage.fake({ ask: { subtype: "elicitation", mcp_server_name: "meetup", message: "Who comes to the meeting?", requested_schema: { type: "object", properties: { name: { type: "string", title: "Name" }, guests: { type: "integer", title: "Guests" }, size: { type: "string", enum: ["S", "M"], title: "T-shirt" } }, required: ["name"] } } }, { turn: { text: "Thank you." } });
   Object.assign(sessions, {
     tools: await stage.create("many tools", { title: "Find the notes" }),
+    image: await stage.create("look at the picture", { title: "Read the chart" }),
     hostile: await stage.create("be hostile", { title: "Read a strange page" }),
     form: await stage.create("go", { title: "Plan the meeting", engine: "fake" }),
     plan: await stage.create("make a plan", { title: "Move to the new store", mode: "plan" }),
@@ -64,11 +90,12 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
     diff: await stage.create("The total is wrong when a coupon is used. Find out why and repair it.", { title: "Repair the cart" }),
     permission: await stage.create("run a command", { title: "Update the changelog" }),
   });
-  for (const [name, id] of Object.entries(sessions)) if (name !== "tools") await stage.pending(id);
-  await stage.done(sessions.tools);
+  const ended = ["tools", "image"];
+  for (const [name, id] of Object.entries(sessions)) await (ended.includes(name) ? stage.done(id) : stage.pending(id));
   const at = (name) => `#s/${sessions[name]}`;
   const views = {
     ...Object.fromEntries(Object.keys(sessions).map((name) => [name, [at(name)]])),
+    image: [at("image"), openImage],
     edit: [at("permission"), click("Edit")],
     always: [at("permission"), click("Always…")],
     search: [at("tools"), click("Search in this session (/)"), (page) => page.getByLabel("Search in this session", { exact: true }).fill("pattern")],
