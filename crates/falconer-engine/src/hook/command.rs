@@ -260,7 +260,7 @@ fn judge(occasion: &Occasion<'_>, finished: Option<Finished>) -> (Ran, Written) 
     let written = Written::from(finished);
     let ran = match status {
         ExitStatus::Code(0) => read_output(&occasion.event, &written.stdout),
-        ExitStatus::Code(2) => Ran::Blocked(written.stderr.trim().to_owned()),
+        ExitStatus::Code(2) => Ran::Blocked(written.stderr.clone()),
         other => Ran::Failed(failure_text(other, &written.stderr)),
     };
     (ran, written)

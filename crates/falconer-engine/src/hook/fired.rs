@@ -57,6 +57,8 @@ pub(crate) struct Decision {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) reason: String,
+    /// The same for whoever has to tell which of several hooks objects.
+    pub(crate) told: String,
     /// A command, a URL, or `callback`.
     pub(crate) source: String,
 }
@@ -97,7 +99,7 @@ impl Fired {
                 self.answer(event, *output, source);
             }
             Ran::Said(text) => self.said(event, text),
-            Ran::Blocked(reason) => self.object(event, reason, source),
+            Ran::Blocked(stderr) => self.refuse(event, &stderr, hook),
             Ran::Failed(why) => self.failed(event, hook, &why),
             Ran::TimedOut(limit) => self.late(event, hook, limit),
         }
@@ -164,15 +166,40 @@ impl Fired {
         }
     }
 
-    /// An objection: before a tool runs that is a denial.
+    /// A command objects by its exit code, and says why on stderr.
+    fn refuse(&mut self, event: &HookEvent, stderr: &str, hook: &Hook) {
+        let said = match stderr.trim() {
+            "" => "No stderr output",
+            _ => stderr,
+        };
+        let objection = Block {
+            reason: stderr.trim().to_owned(),
+            told: format!("[{}]: {said}", hook.source()),
+            source: hook.source().to_owned(),
+        };
+        self.take_objection(event, objection);
+    }
+
+    /// An objection in words.
     fn object(&mut self, event: &HookEvent, reason: String, source: &str) {
+        let objection = Block {
+            told: reason.clone(),
+            reason,
+            source: source.to_owned(),
+        };
+        self.take_objection(event, objection);
+    }
+
+    /// Before a tool runs an objection is a denial.
+    fn take_objection(&mut self, event: &HookEvent, objection: Block) {
         if matches!(event, HookEvent::PreToolUse | HookEvent::PreModelSwitch) {
-            self.decide(HookPermissionDecision::Deny, Some(reason), source);
-        } else if self.block.is_none() {
-            let source = source.to_owned();
-            self.block = Some(Block { reason, source });
+            let Block { told, source, .. } = objection;
+            self.decide(HookPermissionDecision::Deny, Some(told), &source);
         } else if let Some(block) = &mut self.block {
-            block.reason = format!("{}\n{reason}", block.reason);
+            block.reason = format!("{}\n{}", block.reason, objection.reason);
+            block.told = format!("{}\n{}", block.told, objection.told);
+        } else {
+            self.block = Some(objection);
         }
     }
 

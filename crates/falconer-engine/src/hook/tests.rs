@@ -129,7 +129,16 @@ async fn exit_codes_and_output_of_commands_mean_what_is_documented() {
             json!({}),
             Fired::default(),
         ),
-        (exit_two, json!({}), denied("not here", exit_two)),
+        (
+            exit_two,
+            json!({}),
+            denied(&format!("[{exit_two}]: not here\n"), exit_two),
+        ),
+        (
+            "exit 2",
+            json!({}),
+            denied("[exit 2]: No stderr output", "exit 2"),
+        ),
         (
             fails,
             json!({"onFailure": "block"}),
@@ -451,6 +460,7 @@ async fn objections_of_a_stop_hook_are_collected_and_stop_texts_kept() {
     let fired = firing.await.unwrap();
     let block = Block {
         reason: "tests fail\nno docs".to_owned(),
+        told: "tests fail\nno docs".to_owned(),
         source: "callback".to_owned(),
     };
     assert_eq!(fired.block, Some(block));

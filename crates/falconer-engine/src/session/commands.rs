@@ -147,10 +147,10 @@ impl Turn {
         let ending = Ending::local(said.text);
         match said.ran {
             Some(name) => {
-                let arguments = beside["local_command_run"]["args"]
-                    .as_str()
-                    .unwrap_or_default();
-                self.core.replay_command(&name, arguments).await;
+                let run = &beside["local_command_run"];
+                let word = |key: &str| run[key].as_str().unwrap_or_default();
+                let (command, arguments) = (word("command"), word("args"));
+                self.core.replay_command(command, arguments).await;
                 ending.with("local_command", json!(name))
             }
             None => ending,

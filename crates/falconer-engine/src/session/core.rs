@@ -239,7 +239,7 @@ impl Core {
 
     /// Forgets the answer that was added last.
     pub(crate) fn take_back_answer(&self, heard: &Heard) {
-        if !heard.blocks.is_empty() {
+        if !heard.content().is_empty() {
             self.state().messages.pop();
         }
     }

@@ -75,7 +75,7 @@ pub(crate) async fn ask(turn: &mut Turn, tools: &mut Tools) -> Asked {
                 if midstream {
                     turn.tally.broke_off(&Tokens::read(&heard.usage()));
                 }
-                let lines = heard.blocks.into_iter().map(|it| it.line);
+                let lines = heard.blocks.into_iter().filter_map(|it| it.line);
                 turn.superseded.extend(lines);
                 troubles.consider(turn, failure, midstream).await
             }

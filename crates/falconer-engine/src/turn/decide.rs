@@ -34,6 +34,13 @@ pub(crate) struct Progress {
     pub(crate) structured: Structured,
 }
 
+impl Progress {
+    /// Whether no more requests may be made.
+    pub(crate) fn is_out_of_turns(&self) -> bool {
+        self.max_turns > 0 && self.requests >= self.max_turns
+    }
+}
+
 /// Where a turn that owes a structured answer stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Structured {
@@ -146,7 +153,7 @@ pub(crate) fn after_tools(batch: &Batch, progress: &Progress) -> AfterTools {
         AfterTools::HookStopped
     } else if batch.structured_failures >= STRUCTURED_ATTEMPTS {
         AfterTools::StructuredExhausted
-    } else if progress.max_turns > 0 && progress.requests >= progress.max_turns {
+    } else if progress.is_out_of_turns() {
         AfterTools::MaxTurns
     } else {
         AfterTools::Request

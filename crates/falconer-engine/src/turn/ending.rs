@@ -47,7 +47,7 @@ impl Turn {
                 .await;
         }
         let mut feedback: Vec<String> = fired.contexts;
-        feedback.extend(fired.block.map(|block| block.reason));
+        feedback.extend(fired.block.map(|block| block.told));
         if feedback.is_empty() {
             return Some(ending);
         }
@@ -66,10 +66,23 @@ impl Turn {
         }
         let text = format!("Stop hook feedback:\n{reason}");
         self.say_note(user::synthetic(&text), &text).await;
-        let notice = system::notification("stop-hook-error", "A Stop hook sent the model back");
-        self.core.speaker.say(notice).await;
+        if self.tally.stop_blocks == 1 {
+            let notice = system::notification("stop-hook-error", "A Stop hook sent the model back");
+            self.core.speaker.say(notice).await;
+        }
         self.feed_back();
-        None
+        self.out_of_turns(ending.stop_reason)
+    }
+
+    /// The ending of a turn that may make no more requests.
+    fn out_of_turns(&self, stop: Option<String>) -> Option<Ending> {
+        let limit = self.core.options.limits.max_turns?;
+        let progress = self.tally.progress(limit, false, false);
+        if !progress.is_out_of_turns() {
+            return None;
+        }
+        let text = format!("Reached maximum number of turns ({limit})");
+        Some(Ending::error("error_max_turns", "max_turns", stop, text))
     }
 
     /// What follows a batch of tools. Gives the ending, if it is one.
@@ -108,11 +121,7 @@ impl Turn {
                     self.tally.structured_failures, self.tally.last_structured_error
                 ),
             )),
-            AfterTools::MaxTurns => {
-                let limit = self.core.options.limits.max_turns.unwrap_or(0);
-                let text = format!("Reached maximum number of turns ({limit})");
-                Some(Ending::error("error_max_turns", "max_turns", stop(), text))
-            }
+            AfterTools::MaxTurns => self.out_of_turns(stop()),
         }
     }
 

@@ -42,7 +42,8 @@ impl Turn {
         self.core
             .tell_switched(&switch, self.interrupt.token())
             .await;
-        let retracted: Vec<MessageUuid> = heard.blocks.iter().map(|it| it.line.clone()).collect();
+        let lines = heard.blocks.iter().filter_map(|it| it.line.clone());
+        let retracted: Vec<MessageUuid> = lines.collect();
         let frame = self.refusal(heard).fallback(&switch.from, next, &retracted);
         self.core.speaker.say(frame).await;
     }

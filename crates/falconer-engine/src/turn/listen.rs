@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 use super::Turn;
+use super::interrupt::Cause;
 use super::tally::wall_ms;
 use super::tools::Tools;
 use crate::frame::assistant::{self, Delivery, Head, Marks};
@@ -26,10 +27,11 @@ pub(crate) struct Heard {
     pub(crate) request_id: Option<String>,
 }
 
-/// A block that was shown.
+/// A block of a response.
 #[derive(Debug, Clone)]
 pub(crate) struct Spoken {
-    pub(crate) line: MessageUuid,
+    /// None of a text without a word: nobody is shown it, and the API does not take it back.
+    pub(crate) line: Option<MessageUuid>,
     /// As the model said it.
     pub(crate) block: Value,
     /// What was shown instead.
@@ -57,19 +59,29 @@ impl Heard {
     }
 
     pub(crate) fn content(&self) -> Vec<Value> {
-        self.blocks.iter().map(|it| it.block.clone()).collect()
+        let shown = self.blocks.iter().filter(|it| it.line.is_some());
+        shown.map(|it| it.block.clone()).collect()
     }
 
     pub(crate) fn calls_tools(&self) -> bool {
         self.blocks.iter().any(|it| it.block["type"] == "tool_use")
     }
 
-    /// All text, as the result shows it.
+    /// All text, as the result shows it. One without a word counts only if there is no other.
     pub(crate) fn text(&self) -> String {
-        let texts = self.blocks.iter().map(Spoken::shown);
-        let texts = texts.filter(|block| block["type"] == "text");
-        texts.filter_map(|block| block["text"].as_str()).collect()
+        let is_said = |it: &&Spoken| it.line.is_some();
+        let said = texts(self.blocks.iter().filter(is_said));
+        match said.is_empty() {
+            true => texts(self.blocks.iter()),
+            false => said,
+        }
     }
+}
+
+fn texts<'a>(blocks: impl Iterator<Item = &'a Spoken>) -> String {
+    let shown = blocks.map(Spoken::shown);
+    let texts = shown.filter(|block| block["type"] == "text");
+    texts.filter_map(|block| block["text"].as_str()).collect()
 }
 
 /// How listening ended.
@@ -143,6 +155,9 @@ pub(crate) async fn listen(turn: &mut Turn, tools: &mut Tools, request: ApiReque
 /// The turn was interrupted while no answer had begun.
 pub(crate) async fn cut_before_begin(turn: &mut Turn) -> Listened {
     turn.interrupt.acknowledge(&turn.core.speaker).await;
+    if turn.interrupt.cause() == Cause::Preempted {
+        turn.hide_prompt();
+    }
     turn.show_prompt().await;
     turn.say_cut_short(false).await;
     Listened::Interrupted(Heard::default())
@@ -218,6 +233,14 @@ impl Listening {
 
     /// Shows a finished block; its line comes before its `content_block_stop`.
     async fn show(&mut self, turn: &mut Turn, tools: &mut Tools, mut finished: FinishedBlock) {
+        if is_blank(&finished.block) {
+            self.heard.blocks.push(Spoken {
+                line: None,
+                block: finished.block,
+                shown: None,
+            });
+            return;
+        }
         let tool = tools.prepare(&mut finished);
         let thinking_ms = self.thinking_since.take().map(millis_since);
         let marks = Marks {
@@ -235,8 +258,11 @@ impl Listening {
         turn.record_block(&line, &self.head, &finished.block, finished.index);
         turn.core.mirror().await;
         tools.take(&finished, &line);
-        let block = finished.block;
-        self.heard.blocks.push(Spoken { line, block, shown });
+        self.heard.blocks.push(Spoken {
+            line: Some(line),
+            block: finished.block,
+            shown,
+        });
     }
 
     /// Passes an event on as it came.
@@ -353,7 +379,7 @@ impl Listening {
         let line = turn.core.speaker.say(frame).await;
         turn.record_block(&line, &self.head, &block, index);
         self.heard.blocks.push(Spoken {
-            line,
+            line: Some(line),
             block,
             shown: None,
         });
@@ -408,6 +434,11 @@ pub(crate) async fn show_whole(turn: &mut Turn, tools: &mut Tools, message: Valu
     listening.heard.message = message;
     listening.heard.request_id = listening.head.request_id;
     listening.heard
+}
+
+fn is_blank(block: &Value) -> bool {
+    let text = block["text"].as_str().filter(|_| block["type"] == "text");
+    text.is_some_and(|text| text.trim().is_empty())
 }
 
 /// Answers in one piece show their final `usage`, with all its fields.

@@ -96,6 +96,11 @@ impl Turn {
         }
     }
 
+    /// Nothing came of the prompt: another one took its place.
+    pub(super) fn hide_prompt(&mut self) {
+        self.unshown = None;
+    }
+
     async fn add_prompt(&mut self, content: &Value, contexts: &[String]) {
         let started = std::mem::take(&mut self.core.state().start_contexts);
         let mode = self.core.permission_mode();
@@ -164,9 +169,11 @@ fn read_submission(fired: Fired, prompt: &str) -> Submitted {
     };
     let prefix = "UserPromptSubmit operation blocked by hook:";
     if let Some(block) = fired.block {
-        let reason = block.reason;
-        let text = format!("{prefix}\n{reason}\n\nOriginal prompt: {prompt}");
-        let outcome = json!({"kind": "blocked_by_hook", "prompt_kept": false, "reason": reason});
+        let text = format!("{prefix}\n{}\n\nOriginal prompt: {prompt}", block.told);
+        let mut outcome = json!({"kind": "blocked_by_hook", "prompt_kept": false});
+        if !block.reason.is_empty() {
+            outcome["reason"] = json!(block.reason);
+        }
         return blocked(text, outcome);
     }
     match fired.no_verdict {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use falconer_testkit::scenario::{Scenario, text, tool_use};
+use falconer_testkit::scenario::{Scenario, any, text, tool_use};
 use serde_json::{Value, json};
 
 use super::Case;
@@ -272,4 +272,45 @@ fn hooks_hear_that_settings_files_change() {
         .eof()
         .hook(json!({}))
         .same();
+}
+
+/// A command of a settings file that objects with its exit code.
+fn objecting(event: &str, command: &str) -> Case {
+    let settings =
+        json!({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}});
+    Case::bidi(|_| {
+        let call = tool_use(
+            "Bash",
+            json!({"command": "echo hi", "description": "greet"}),
+        );
+        let answers = Scenario::new().turn(call).on(any()).always();
+        answers.reply(text("done"))
+    })
+    .args(["--max-turns=4", "--allowedTools=Bash"])
+    .args([format!("--settings={settings}").as_str()])
+    .with_results()
+    .hello(json!({}))
+    .say("go")
+    .until("result")
+    .eof()
+}
+
+#[test]
+fn commands_object_with_and_without_words() {
+    let events = ["PreToolUse", "UserPromptSubmit", "Stop"];
+    let commands = [
+        "exit 2",
+        "echo no >&2; exit 2",
+        "echo 'two\nlines' >&2; exit 2",
+    ];
+    let cases = events
+        .into_iter()
+        .flat_map(|event| commands.map(|command| objecting(event, command)));
+    super::all_same(cases);
+}
+
+#[test]
+fn a_command_sends_the_model_back_twice() {
+    let command = "[ $(ls | grep -c once) -gt 1 ] || { touch once$$; echo again >&2; exit 2; }";
+    objecting("Stop", command).same();
 }

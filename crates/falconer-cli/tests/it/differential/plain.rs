@@ -224,3 +224,25 @@ fn what_is_written_is_mirrored() {
         .collect();
     assert_eq!(spoken, ["user", "assistant", "user", "assistant"]);
 }
+
+#[test]
+fn texts_without_a_word_are_not_shown() {
+    let said = |first: &'static str| {
+        Case::bidi(move |_| {
+            let call = json!({"command": "echo hi", "description": "greet"});
+            Scenario::new()
+                .turn(text(first).tool_use("Bash", call))
+                .turn(text(first).text("full"))
+                .turn(text(first))
+                .turn(text("at last"))
+        })
+        .args(["--allowedTools=Bash"])
+        .hello(json!({}))
+        .say("one")
+        .until("result")
+        .say("two")
+        .until("result")
+        .eof()
+    };
+    super::all_same(["", " \n"].map(said));
+}

@@ -318,3 +318,103 @@ fn files_are_taken_back_to_a_shared_turn() {
     let case = back_to(case, "second", SECOND);
     back_to(case, "third", THIRD).eof().same();
 }
+
+/// Prompts are shown, and the state is told.
+fn talkative(case: Case) -> Case {
+    case.args(["--replay-user-messages"])
+        .env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1")
+}
+
+#[test]
+fn an_urgent_prompt_is_shown() {
+    talkative(held())
+        .send(&json!({"type": "user", "message": {"role": "user", "content": "now"}, "priority": "now", "uuid": SECOND}))
+        .until("result")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn a_kept_prompt_waits_and_is_shown() {
+    talkative(held())
+        .send(&json!({"type": "user", "message": {"role": "user", "content": "note"}, "shouldQuery": false, "uuid": SECOND}))
+        .say_as(THIRD, "third")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .release("later")
+        .until("result")
+        .until("result")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn a_command_waits_and_is_shown() {
+    talkative(held())
+        .say_as(SECOND, "/cost")
+        .say_as(THIRD, "third")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .release("later")
+        .until("result")
+        .until("result")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn an_interrupt_with_prompts_that_wait() {
+    talkative(held())
+        .say_as(SECOND, "second")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .control("stop", json!({"subtype": "interrupt"}))
+        .until("result")
+        .until("result")
+        .eof()
+        .same();
+}
+
+#[test]
+fn the_input_ends_while_prompts_wait() {
+    talkative(held())
+        .say_as(SECOND, "second")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .until("command_lifecycle")
+        .eof()
+        .release("later")
+        .same();
+}
+
+#[test]
+fn turns_run_out_after_a_shown_prompt() {
+    let case = Case::bidi(|_| {
+        Scenario::new()
+            .turn(tool_use(
+                "Bash",
+                json!({"command": "echo hi", "description": "d"}),
+            ))
+            .turn(text("one"))
+    })
+    .args([
+        "--replay-user-messages",
+        "--max-turns=1",
+        "--allowedTools=Bash",
+    ])
+    .hello(json!({}))
+    .say_as(FIRST, "first")
+    .until("result")
+    .say_as(SECOND, "second")
+    .until("result")
+    .eof();
+    talkative(case).same();
+}
