@@ -243,7 +243,12 @@ impl Case {
         self.step(Step::Until(kind.to_owned(), count))
     }
 
-    /// The same, and writes to a watched file meanwhile.
+    /// Waits for so many more of them.
+    pub(super) fn until_all(self, kind: &str, count: usize) -> Self {
+        (0..count).fold(self, |case, _| case.until(kind))
+    }
+
+    /// Waits for one more, and writes to a watched file meanwhile.
     pub(super) fn touch_until(self, name: &str, kind: &str) -> Self {
         let count = self.awaited(kind) + 1;
         self.step(Step::TouchUntil(name.to_owned(), kind.to_owned(), count))

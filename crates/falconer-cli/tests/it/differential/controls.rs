@@ -103,9 +103,7 @@ fn an_interrupt_in_the_stream_with_partial_messages() {
     .args(["--include-partial-messages"])
     .hello(json!({}))
     .say("first")
-    .until("stream_event")
-    .until("stream_event")
-    .until("stream_event")
+    .until_all("stream_event", 3)
     .control("stop", json!({"subtype": "interrupt"}))
     .until("result")
     .eof()
@@ -151,12 +149,7 @@ fn an_interrupt_while_the_host_is_asked() {
     .args([format!("--settings={settings}").as_str()])
     .hello(json!({}))
     .say("first")
-    .until("stream_event")
-    .until("stream_event")
-    .until("stream_event")
-    .until("stream_event")
-    .until("stream_event")
-    .until("stream_event")
+    .until_all("stream_event", 6)
     .touch("go")
     .until("control_request/can_use_tool")
     .control("stop", json!({"subtype": "interrupt"}))
@@ -233,9 +226,7 @@ fn a_queued_prompt_is_cancelled() {
         .say_as("11111111-1111-4111-8111-111111111111", "first")
         .requests(1)
         .say_as("22222222-2222-4222-8222-222222222222", "second")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
+        .until_all("command_lifecycle", 3)
         .control("cancel", json!({"subtype": "cancel_async_message", "message_uuid": "22222222-2222-4222-8222-222222222222"}))
         .release("later")
         .until("result")
@@ -268,8 +259,7 @@ fn an_interrupt_of_a_prompt_with_a_name() {
 #[test]
 fn an_interrupt_leaves_the_queue() {
     interrupt_with_a_queue(json!({"subtype": "interrupt"}))
-        .until("result")
-        .until("result")
+        .until_all("result", 2)
         .eof()
         .same();
 }
@@ -292,9 +282,7 @@ fn interrupt_with_a_queue(request: Value) -> Case {
     .say_as(FIRST, "first")
     .requests(1)
     .say_as(SECOND, "second")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 3)
     .control("stop", request)
 }
 

@@ -87,12 +87,7 @@ fn denied_and_stopped() {
         .args([format!("--settings={settings}").as_str()])
         .hello(json!({}))
         .say("go")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
+        .until_all("stream_event", 6)
         .touch("go")
         .answer("can_use_tool", Answer::Success(denial))
         .until("result")
@@ -421,8 +416,7 @@ fn readers_are_asked_side_by_side() {
     .args(["--permission-prompt-tool=stdio"])
     .hello(json!({}))
     .say("go")
-    .until("control_request/can_use_tool")
-    .until("control_request/can_use_tool")
+    .until_all("control_request/can_use_tool", 2)
     .eof()
     .same();
 }

@@ -110,8 +110,7 @@ fn the_state_of_the_session_is_told_on_request() {
         .env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1")
         .hello(json!({}))
         .say("hi")
-        .until("system/session_state_changed")
-        .until("system/session_state_changed")
+        .until_all("system/session_state_changed", 2)
         .eof()
         .same();
 }
@@ -122,8 +121,7 @@ fn the_state_is_marked_for_sdks() {
         .env("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
         .hello(json!({}))
         .say("hi")
-        .until("system/session_state_changed")
-        .until("system/session_state_changed")
+        .until_all("system/session_state_changed", 2)
         .eof()
         .same();
 }

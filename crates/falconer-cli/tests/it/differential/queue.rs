@@ -19,12 +19,9 @@ fn a_prompt_while_the_model_speaks_gets_its_own_turn() {
     .say_as(FIRST, "first")
     .requests(1)
     .say_as(SECOND, "second")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 3)
     .release("later")
-    .until("result")
-    .until("result")
+    .until_all("result", 2)
     .eof()
     .same();
 }
@@ -41,9 +38,7 @@ fn a_prompt_while_a_tool_runs_joins_the_turn() {
     .say_as(FIRST, "first")
     .until_file("started")
     .say_as(SECOND, "second")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 3)
     .touch("go")
     .until("result")
     .eof()
@@ -81,12 +76,9 @@ fn a_prompt_that_cannot_wait_ends_the_turn() {
         .args(["--include-partial-messages"])
         .hello(json!({}))
         .say_as(FIRST, "first")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
+        .until_all("stream_event", 3)
         .send(&json!({"type": "user", "message": {"role": "user", "content": "now"}, "priority": "now", "uuid": SECOND}))
-        .until("result")
-        .until("result")
+        .until_all("result", 2)
         .eof()
         .same();
 }
@@ -98,8 +90,7 @@ fn a_prompt_that_cannot_wait_ends_a_turn_without_words() {
         .say_as(FIRST, "first")
         .requests(1)
         .send(&json!({"type": "user", "message": {"role": "user", "content": "now"}, "priority": "now", "uuid": SECOND}))
-        .until("result")
-        .until("result")
+        .until_all("result", 2)
         .eof()
         .same();
 }
@@ -116,12 +107,9 @@ fn a_prompt_that_cannot_wait_waits_for_a_tool() {
     .say_as(FIRST, "first")
     .until_file("started")
     .send(&json!({"type": "user", "message": {"role": "user", "content": "now"}, "priority": "now", "uuid": SECOND}))
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 3)
     .touch("go")
-    .until("result")
-    .until("result")
+    .until_all("result", 2)
     .eof()
     .same();
 }
@@ -138,13 +126,9 @@ fn prompts_that_wait_together_share_a_turn() {
     .requests(1)
     .say_as(SECOND, "second")
     .say_as("33333333-3333-4333-8333-333333333333", "third")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 4)
     .release("later")
-    .until("result")
-    .until("result")
+    .until_all("result", 2)
     .eof()
     .same();
 }
@@ -161,7 +145,7 @@ fn while_the_first_is_answered(wait: impl FnOnce(Case) -> Case, waiting: usize) 
     .requests(1);
     // The first is queued and started, each of the others is queued.
     let lines = waiting + 2;
-    let case = (0..lines).fold(wait(case), |case, _| case.until("command_lifecycle"));
+    let case = wait(case).until_all("command_lifecycle", lines);
     case.release("later").until("result")
 }
 
@@ -202,9 +186,7 @@ fn people_and_others_get_turns_of_their_own() {
             .say_by_person(&named(2), "fourth")
     };
     while_the_first_is_answered(wait, 3)
-        .until("result")
-        .until("result")
-        .until("result")
+        .until_all("result", 3)
         .eof()
         .same();
 }
@@ -242,9 +224,7 @@ fn commands_of_people_count_and_notes_do_not() {
             .say_by_person(&named(2), "last")
     };
     while_the_first_is_answered(wait, 3)
-        .until("result")
-        .until("result")
-        .until("result")
+        .until_all("result", 3)
         .eof()
         .same();
 }
@@ -275,10 +255,7 @@ fn prompts_of_people_join_a_running_turn() {
     .until_file("started")
     .say_as(&named(0), "second")
     .say_by_person(&named(1), "third")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 4)
     .touch("go")
     .until("result")
     .eof()

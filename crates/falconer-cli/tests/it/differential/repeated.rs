@@ -40,13 +40,9 @@ fn prompts_that_share_a_turn() {
         held()
             .say_as(SECOND, "second")
             .say_as(THIRD, "third")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
+            .until_all("command_lifecycle", 4)
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -62,13 +58,9 @@ fn prompts_of_any_content_that_share_a_turn() {
             .send(&json!({"type": "user", "message": {"role": "user", "content": blocks}}))
             .say("fourth")
             .say_as(THIRD, "third")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
+            .until_all("command_lifecycle", 4)
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -81,8 +73,7 @@ fn prompts_without_a_name_that_share_a_turn() {
             .say("third")
             .control("all are heard", json!({"subtype": "mcp_status"}))
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -95,8 +86,7 @@ fn a_named_prompt_before_one_without_a_name() {
             .say("third")
             .control("all are heard", json!({"subtype": "mcp_status"}))
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -115,10 +105,7 @@ fn prompts_that_join_a_running_turn() {
         .until_file("started")
         .say_as(SECOND, "second")
         .say_as(THIRD, "third")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
+        .until_all("command_lifecycle", 4)
         .touch("go")
         .until("result")
         .eof()
@@ -145,12 +132,9 @@ fn a_running_prompt_again() {
         held()
             .say_as(FIRST, "first, again")
             .say_as(SECOND, "second")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
+            .until_all("command_lifecycle", 3)
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -161,12 +145,9 @@ fn a_waiting_prompt_again() {
         held()
             .say_as(SECOND, "second")
             .say_as(SECOND, "second")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
+            .until_all("command_lifecycle", 3)
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -176,20 +157,16 @@ fn a_prompt_again_that_was_taken_back() {
     shown_or_not(|| {
         held()
             .say_as(SECOND, "second")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
+            .until_all("command_lifecycle", 3)
             .control(
                 "back",
                 json!({"subtype": "cancel_async_message", "message_uuid": SECOND}),
             )
             .say_as(SECOND, "second")
             .say_as(THIRD, "third")
-            .until("command_lifecycle")
-            .until("command_lifecycle")
+            .until_all("command_lifecycle", 2)
             .release("later")
-            .until("result")
-            .until("result")
+            .until_all("result", 2)
             .eof()
     });
 }
@@ -307,10 +284,7 @@ fn files_are_taken_back_to_a_shared_turn() {
     .requests(1)
     .say_as(SECOND, "second")
     .say_as(THIRD, "third")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
-    .until("command_lifecycle")
+    .until_all("command_lifecycle", 4)
     .release("later")
     .until("result")
     .until("result");
@@ -329,8 +303,7 @@ fn talkative(case: Case) -> Case {
 fn an_urgent_prompt_is_shown() {
     talkative(held())
         .send(&json!({"type": "user", "message": {"role": "user", "content": "now"}, "priority": "now", "uuid": SECOND}))
-        .until("result")
-        .until("result")
+        .until_all("result", 2)
         .eof()
         .same();
 }
@@ -340,14 +313,9 @@ fn a_kept_prompt_waits_and_is_shown() {
     talkative(held())
         .send(&json!({"type": "user", "message": {"role": "user", "content": "note"}, "shouldQuery": false, "uuid": SECOND}))
         .say_as(THIRD, "third")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
+        .until_all("command_lifecycle", 4)
         .release("later")
-        .until("result")
-        .until("result")
-        .until("result")
+        .until_all("result", 3)
         .eof()
         .same();
 }
@@ -357,14 +325,9 @@ fn a_command_waits_and_is_shown() {
     talkative(held())
         .say_as(SECOND, "/cost")
         .say_as(THIRD, "third")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
+        .until_all("command_lifecycle", 4)
         .release("later")
-        .until("result")
-        .until("result")
-        .until("result")
+        .until_all("result", 3)
         .eof()
         .same();
 }
@@ -373,12 +336,9 @@ fn a_command_waits_and_is_shown() {
 fn an_interrupt_with_prompts_that_wait() {
     talkative(held())
         .say_as(SECOND, "second")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
+        .until_all("command_lifecycle", 3)
         .control("stop", json!({"subtype": "interrupt"}))
-        .until("result")
-        .until("result")
+        .until_all("result", 2)
         .eof()
         .same();
 }
@@ -387,9 +347,7 @@ fn an_interrupt_with_prompts_that_wait() {
 fn the_input_ends_while_prompts_wait() {
     talkative(held())
         .say_as(SECOND, "second")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
-        .until("command_lifecycle")
+        .until_all("command_lifecycle", 3)
         .eof()
         .release("later")
         .same();

@@ -126,9 +126,7 @@ fn a_signal_to_stop_in_the_stream() {
         .args(["--include-partial-messages"])
         .hello(json!({}))
         .say("go")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
+        .until_all("stream_event", 3)
         .signal(15)
         .same();
 }
@@ -139,9 +137,7 @@ fn an_interrupt_signal_in_the_stream() {
         .args(["--include-partial-messages"])
         .hello(json!({}))
         .say("go")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
+        .until_all("stream_event", 3)
         .signal(2)
         .same();
 }
@@ -186,9 +182,7 @@ fn the_input_ends_in_the_stream() {
         .args(["--include-partial-messages"])
         .hello(json!({}))
         .say("go")
-        .until("stream_event")
-        .until("stream_event")
-        .until("stream_event")
+        .until_all("stream_event", 3)
         .eof()
         .release("later")
         .same();
