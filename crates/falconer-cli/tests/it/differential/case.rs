@@ -47,6 +47,8 @@ enum Meant {
     Unsaid(&'static str),
     /// Both have something at this place of a frame of this kind.
     Apart(&'static str, &'static str),
+    /// This callback of the host is called at any time.
+    AnyTime(&'static str),
 }
 
 /// What the host does next.
@@ -352,6 +354,13 @@ impl Case {
         self
     }
 
+    /// A hook of the host that the official engine calls beside its work: where among the other
+    /// lines the call comes is chance.
+    pub(super) fn any_time(mut self, callback: &'static str) -> Self {
+        self.meant.push(Meant::AnyTime(callback));
+        self
+    }
+
     /// Checks what is meant to differ, and takes it out of the comparison.
     fn set_apart(&self, official: &mut Trace, ours: &mut Trace) {
         for meant in &self.meant {
@@ -365,6 +374,10 @@ impl Case {
                     official
                         .frames
                         .remove(said.expect("the official engine says it"));
+                }
+                Meant::AnyTime(callback) => {
+                    to_the_end(official, callback);
+                    to_the_end(ours, callback);
                 }
                 Meant::Apart(kind, place) => {
                     let (said, ours) = (take(official, kind, place), take(ours, kind, place));
@@ -419,6 +432,15 @@ pub(super) fn all_same(cases: impl IntoIterator<Item = Case>) {
     let failures = cases.into_iter().filter_map(|case| case.compare().err());
     let failures: Vec<String> = failures.collect();
     assert!(failures.is_empty(), "{}", failures.join("\n---\n"));
+}
+
+/// Puts the calls of a hook behind everything else.
+fn to_the_end(trace: &mut Trace, callback: &str) {
+    let is_it = |frame: &Value| frame["request"]["callback_id"] == callback;
+    let (calls, others): (Vec<_>, Vec<_>) = trace.frames.drain(..).partition(is_it);
+    assert!(!calls.is_empty(), "{callback} is never called");
+    trace.frames = others;
+    trace.frames.extend(calls);
 }
 
 /// Replaces a value in the last frame of a kind, and gives it.

@@ -125,6 +125,7 @@ fn names_mean_files_of_the_directory_at_work() {
     .touch_until("sub/a.txt", CALLBACK)
     .touch_until("b.txt", CALLBACK)
     .eof()
+    .any_time("moved")
     .same();
 }
 
