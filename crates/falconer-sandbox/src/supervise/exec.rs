@@ -54,6 +54,8 @@ pub(super) struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(super) enum Step {
+    /// Before anything is started.
+    Guard,
     Clone,
     Prepare,
     Chdir,

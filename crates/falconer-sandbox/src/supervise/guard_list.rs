@@ -5,61 +5,77 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::Pid;
 
 use super::marker::Marker;
+use super::tree;
 
 /// The length of a line. The longest, with 20 digits of start time, needs 80.
 const LINE: usize = 96;
 
 /// The processes that are guarded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct GuardList {
-    file: Option<OwnedFd>,
+    file: OwnedFd,
     /// Who is on which line.
-    lines: Vec<Option<Marker>>,
+    lines: Mutex<Vec<Option<Marker>>>,
 }
 
 impl GuardList {
-    /// The file, if anybody is on the list.
-    pub(super) fn file(&self) -> Option<BorrowedFd<'_>> {
-        let anybody = self.lines.iter().any(Option::is_some);
-        self.file.as_ref().filter(|_| anybody).map(AsFd::as_fd)
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            file: memfd_create(c"falconer-guarded", MemfdFlags::CLOEXEC)?,
+            lines: Mutex::default(),
+        })
     }
 
-    pub(super) fn add(&mut self, pid: Pid, start: u64, marker: Marker) -> io::Result<()> {
-        let free = self.lines.iter().position(Option::is_none);
-        let at = free.unwrap_or(self.lines.len());
-        self.write(at, &format!("{pid} {start} {marker}"))?;
-        if at == self.lines.len() {
-            self.lines.push(None);
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Announces a process that is about to be started: we may be killed before we know its id.
+    pub(super) fn expect(&self, marker: Marker) -> io::Result<()> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = lines.iter().position(Option::is_none);
+        let at = free.unwrap_or(lines.len());
+        self.write(at, &format!("0 0 {marker}"))?;
+        if at == lines.len() {
+            lines.push(None);
         }
-        self.lines[at] = Some(marker);
+        lines[at] = Some(marker);
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, marker: Marker) {
-        let Some(at) = self.lines.iter().position(|line| *line == Some(marker)) else {
-            return;
-        };
-        self.lines[at] = None;
-        // The line exists, so there is room; and a name too many would do no harm: the
-        // watchdog looks at start times.
-        let _ = self.write(at, "");
+    /// Says which process it is.
+    pub(super) fn identify(&self, marker: Marker, pid: Pid) {
+        let start = tree::start_time(pid).unwrap_or_default();
+        self.rewrite(marker, &format!("{pid} {start} {marker}"));
     }
 
-    fn write(&mut self, at: usize, text: &str) -> io::Result<()> {
-        let file = match &self.file {
-            Some(file) => file,
-            None => self
-                .file
-                .insert(memfd_create(c"falconer-guarded", MemfdFlags::CLOEXEC)?),
-        };
+    pub(super) fn remove(&self, marker: Marker) {
+        if let Some(at) = self.rewrite(marker, "") {
+            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            lines[at] = None;
+        }
+    }
+
+    /// Changes the line of a process; says which one it is.
+    fn rewrite(&self, marker: Marker, text: &str) -> Option<usize> {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = lines.iter().position(|line| *line == Some(marker))?;
+        // The line exists, so there is room; and a name too many would do no harm: the
+        // watchdog looks at start times.
+        let _ = self.write(at, text);
+        Some(at)
+    }
+
+    fn write(&self, at: usize, text: &str) -> io::Result<()> {
         let line = format!("{text:<width$}\n", width = LINE - 1);
         // At a place, not at the position, which the watchdog shares and must find at 0.
-        rustix::io::pwrite(file, line.as_bytes(), (at * LINE) as u64)?;
+        rustix::io::pwrite(&self.file, line.as_bytes(), (at * LINE) as u64)?;
         Ok(())
     }
 }
@@ -68,32 +84,31 @@ impl GuardList {
 mod tests {
     use super::*;
 
-    fn text(list: &GuardList) -> String {
+    fn lines(list: &GuardList) -> Vec<String> {
         let mut text = vec![0; 10 * LINE];
-        let file = list.file.as_ref().expect("a file");
-        let length = rustix::io::pread(file, &mut text, 0).expect("readable");
-        String::from_utf8_lossy(&text[..length]).into_owned()
+        let length = rustix::io::pread(&list.file, &mut text, 0).expect("readable");
+        let text = String::from_utf8_lossy(&text[..length]);
+        text.lines().map(|line| line.trim().to_owned()).collect()
     }
 
     #[test]
-    fn lines_are_added_blanked_and_used_again() {
-        let pid = Pid::from_raw(4711).expect("not zero");
+    fn lines_are_added_filled_in_blanked_and_used_again() {
+        let this = rustix::process::getpid();
+        let start = tree::start_time(this).expect("we are there");
         let (first, second, third) = (Marker::new(), Marker::new(), Marker::new());
-        let mut list = GuardList::default();
-        assert!(list.file().is_none());
-        list.add(pid, u64::MAX, first).expect("memory");
-        list.add(pid, 2, second).expect("memory");
+        let list = GuardList::new().expect("memory");
+        list.expect(first).expect("memory");
+        list.expect(second).expect("memory");
+        list.identify(second, this);
+        let known = format!("{this} {start} {second}");
+        assert_eq!(lines(&list), [format!("0 0 {first}"), known.clone()]);
         list.remove(first);
-        assert!(list.file().is_some());
-        list.add(pid, 3, third).expect("memory");
-        let lines: Vec<_> = text(&list).lines().map(|l| l.trim().to_owned()).collect();
-        assert_eq!(
-            lines,
-            [format!("4711 3 {third}"), format!("4711 2 {second}")]
-        );
+        assert_eq!(lines(&list), [String::new(), known.clone()]);
+        list.expect(third).expect("memory");
+        list.identify(first, this);
+        assert_eq!(lines(&list), [format!("0 0 {third}"), known]);
         list.remove(second);
         list.remove(third);
-        assert!(list.file().is_none());
-        assert_eq!(text(&list).trim(), "");
+        assert_eq!(lines(&list), ["", ""]);
     }
 }

@@ -11,7 +11,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::sync::{oneshot, watch};
 
 use super::child::{Child, ChildId};
-use super::exec::{self, Image, Kind, Step};
+use super::exec::{self, Image, Kind, Started, Step};
+use super::guard_list::GuardList;
 use super::handle::{Handle, Supervised};
 use super::marker::{self, Marker};
 use super::resolve;
@@ -67,29 +68,35 @@ fn queue() -> io::Result<mpsc::Sender<Request>> {
     if let Some(queue) = &*queue {
         return Ok(queue.clone());
     }
-    let inbox = supervisor::start()?;
+    let guarded = Arc::new(GuardList::new()?);
+    let (inbox, ready) = supervisor::start(Arc::clone(&guarded))?;
     let (sender, requests) = mpsc::channel();
     std::thread::Builder::new()
         .name("falconer-spawner".to_owned())
-        .spawn(move || serve(&requests, &inbox))?;
+        .spawn(move || {
+            // Nobody ever says anything; the end of it is what counts.
+            let _ = ready.recv();
+            serve(&requests, &inbox, &guarded);
+        })?;
     Ok(queue.insert(sender).clone())
 }
 
 /// Never ends while this process lives: the sender is in a static.
-fn serve(requests: &mpsc::Receiver<Request>, inbox: &Arc<Inbox>) {
+fn serve(requests: &mpsc::Receiver<Request>, inbox: &Arc<Inbox>, guarded: &GuardList) {
     exec::block_signals();
     for request in requests {
         // If the caller is gone the answer is dropped, and with it the handle.
-        let _ = request.reply.send(start(&request.spec, inbox));
+        let _ = (request.reply).send(start(&request.spec, inbox, guarded));
         inbox.wake();
     }
 }
 
-fn start(spec: &Spec, inbox: &Arc<Inbox>) -> Result<Supervised, SpawnError> {
+fn start(spec: &Spec, inbox: &Arc<Inbox>, guarded: &GuardList) -> Result<Supervised, SpawnError> {
     let marker = Marker::new();
     let program = resolve::program(spec)?;
     let (image, [stdin, stdout, stderr]) = prepare(spec, &program, marker)?;
-    let started = exec::start(&image).map_err(|failure| explain(spec, &program, failure))?;
+    let started = start_guarded(&image, marker, guarded)
+        .map_err(|failure| explain(spec, &program, failure))?;
     let (exit_tx, exit) = watch::channel(None);
     let id = ChildId::new();
     let pid = started.pid.as_raw_nonzero().get().unsigned_abs();
@@ -108,6 +115,23 @@ fn start(spec: &Spec, inbox: &Arc<Inbox>) -> Result<Supervised, SpawnError> {
             drop_grace: spec.drop_grace,
         },
     })
+}
+
+/// The watchdog knows of a process before there is one, so that no moment is left in which we
+/// could be killed and it would survive.
+fn start_guarded(
+    image: &Image,
+    marker: Marker,
+    guarded: &GuardList,
+) -> Result<Started, exec::Failure> {
+    let unguarded = |source| exec::Failure {
+        step: Step::Guard,
+        source,
+    };
+    guarded.expect(marker).map_err(unguarded)?;
+    let started = exec::start(image).inspect_err(|_| guarded.remove(marker))?;
+    guarded.identify(marker, started.pid);
+    Ok(started)
 }
 
 fn prepare(
@@ -202,9 +226,10 @@ fn explain(spec: &Spec, program: &Path, failure: exec::Failure) -> SpawnError {
         (Step::Exec, Some(libc::ENOEXEC | libc::ELIBBAD | libc::EINVAL)) => {
             SpawnError::ProgramFormat { program, source }
         }
-        (Step::Clone | Step::Prepare | Step::Exec, _) => SpawnError::Io {
+        (Step::Guard | Step::Clone | Step::Prepare | Step::Exec, _) => SpawnError::Io {
             program,
             doing: match step {
+                Step::Guard => "guard it",
                 Step::Clone => "make a process",
                 Step::Prepare => "set up the process",
                 Step::Chdir | Step::Exec => "execute it",

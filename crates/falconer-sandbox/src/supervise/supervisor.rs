@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -13,6 +13,7 @@ use rustix::process::Pid;
 
 use super::child::{Child, ChildId};
 use super::exec;
+use super::guard_list::GuardList;
 use super::ladder::Ladder;
 use super::sweep::{self, Target};
 use super::tree;
@@ -59,8 +60,9 @@ impl Inbox {
     }
 }
 
-/// Starts the thread.
-pub(super) fn start() -> io::Result<Arc<Inbox>> {
+/// Starts the thread. The receiver is cut off once the watchdog is at its post; nothing may be
+/// started before that.
+pub(super) fn start(guarded: Arc<GuardList>) -> io::Result<(Arc<Inbox>, mpsc::Receiver<()>)> {
     let inbox = Arc::new(Inbox {
         commands: Mutex::default(),
         bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
@@ -71,12 +73,13 @@ pub(super) fn start() -> io::Result<Arc<Inbox>> {
         inbox: Arc::clone(&inbox),
         epoll,
         children: HashMap::new(),
-        watchdog: Watchdog::default(),
+        watchdog: Watchdog::new(guarded),
     };
+    let (ready, is_ready) = mpsc::channel();
     std::thread::Builder::new()
         .name("falconer-supervisor".to_owned())
-        .spawn(move || supervisor.run())?;
-    Ok(inbox)
+        .spawn(move || supervisor.run(ready))?;
+    Ok((inbox, is_ready))
 }
 
 /// The tokens of what is waited for; children have their own id.
@@ -91,8 +94,10 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn run(mut self) {
+    fn run(mut self, ready: mpsc::Sender<()>) {
         exec::block_signals();
+        self.keep_watchdog();
+        drop(ready);
         loop {
             // Whatever goes wrong with one process, the others need this thread.
             if catch_unwind(AssertUnwindSafe(|| self.turn())).is_err() {
@@ -114,7 +119,7 @@ impl Supervisor {
         }
         self.sweep(now);
         self.forget();
-        self.tell_watchdog();
+        self.keep_watchdog();
     }
 
     fn wait(&self) -> Vec<Event> {
@@ -159,7 +164,6 @@ impl Supervisor {
                 now,
             );
         }
-        self.watchdog.guard(child.pid, child.marker);
         self.children.insert(child.id, child);
     }
 
@@ -212,7 +216,7 @@ impl Supervisor {
         });
     }
 
-    fn tell_watchdog(&mut self) {
+    fn keep_watchdog(&mut self) {
         if let Some(pidfd) = self.watchdog.attend(Instant::now())
             && let Err(error) = epoll::add(&self.epoll, pidfd, WATCHDOG, EventFlags::IN)
         {

@@ -4,15 +4,15 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::exec::{self, Image, Kind, Started};
 use super::guard_list::GuardList;
 use super::marker::{self, Marker};
 use super::spawner;
-use super::tree;
 
 const SCRIPT: &str = include_str!("watchdog.sh");
 /// The whole script as an argument would make the output of `ps` unreadable.
@@ -23,10 +23,10 @@ const RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// The watchdog, from the supervisor's side. Never blocks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watchdog {
     /// Whom it guards; it reads this when we are gone.
-    guarded: GuardList,
+    guarded: Arc<GuardList>,
     running: Option<Running>,
     /// Starts that failed or ended.
     failures: u32,
@@ -41,13 +41,12 @@ struct Running {
 }
 
 impl Watchdog {
-    pub(super) fn guard(&mut self, pid: Pid, marker: Marker) {
-        let start = tree::start_time(pid).unwrap_or_default();
-        if let Err(error) = self.guarded.add(pid, start, marker) {
-            tracing::error!(
-                %error, %pid,
-                "cannot guard a process: what it starts may survive if this program is killed"
-            );
+    pub(super) fn new(guarded: Arc<GuardList>) -> Self {
+        Self {
+            guarded,
+            running: None,
+            failures: 0,
+            retry_at: None,
         }
     }
 
@@ -60,14 +59,13 @@ impl Watchdog {
         self.retry_at
     }
 
-    /// Starts it if it is needed. Returns its descriptor if it is new.
+    /// Starts it if it does not run. Returns its descriptor if it is new.
     pub(super) fn attend(&mut self, now: Instant) -> Option<BorrowedFd<'_>> {
         if self.running.is_some() || self.retry_at.is_some_and(|at| now < at) {
             return None;
         }
         self.retry_at = None;
-        let list = self.guarded.file()?;
-        match launch(list) {
+        match launch(self.guarded.file()) {
             Ok(running) => Some(self.running.insert(running).process.pidfd.as_fd()),
             Err(error) => {
                 tracing::error!(

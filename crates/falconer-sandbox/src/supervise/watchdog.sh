@@ -2,10 +2,10 @@
 #
 # stdin: a pipe on which nothing is ever written; its end means that the program is gone.
 # stdout: not for output. A file in memory with a line `PID START MARKER` for each process that
-# is guarded: its id, its start time in clock ticks, the name of its marker variable. Lines that
-# are free are blank. It is read when the program is gone and not before, so that sessions that
-# come and go cost nothing here. What is guarded then gets SIGTERM, two seconds, and SIGKILL for
-# the whole tree. Nothing guarded: nothing to do.
+# is guarded: its id, its start time in clock ticks, the name of its marker variable. The first
+# two are 0 while it is being started. Lines that are free are blank. It is read when the program
+# is gone and not before, so that sessions that come and go cost nothing here. What is guarded
+# then gets SIGTERM, two seconds, and SIGKILL for the whole tree. Nothing guarded: nothing to do.
 #
 # Plain POSIX sh; besides builtins it uses `grep` (without it, processes that lost their parents
 # are not found) and `sleep`. It reads /proc itself, because `ps` may not be installed.
@@ -102,12 +102,20 @@ while [ -n "$living_roots" ] && [ $tries -lt 20 ]; do
     find_roots
 done
 
-# Freeze until nobody new appears, kill, and look again until nobody is left.
+# Freeze until nobody new appears, kill, and look again until nobody is left: twice, because a
+# process that is just becoming another program has no environment to be found by.
 rounds=0
+empty=0
 while [ $rounds -lt 100 ]; do
     rounds=$((rounds + 1))
     find_members
-    [ "$members" != ' ' ] || exit 0
+    if [ "$members" = ' ' ]; then
+        empty=$((empty + 1))
+        [ $empty -lt 2 ] || exit 0
+        sleep 0.05 || sleep 1
+        continue
+    fi
+    empty=0
     frozen=
     freezes=0
     while [ "$members" != "$frozen" ] && [ $freezes -lt 20 ]; do

@@ -3,10 +3,11 @@
 //! The tests start themselves again as the program that is to be killed.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use falconer_sandbox::{ExitStatus, HostId, end_leftovers};
+use falconer_sandbox::{HostId, end_leftovers};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::{Den, clean_status, processes_where, until};
@@ -47,8 +48,6 @@ fn be_host_if_asked(then: impl FnOnce()) {
     let mut spec = den.spec(TREE);
     spec.cwd = Some(directory.to_owned());
     let tree = crate::process::spawn(spec).unwrap();
-    // The watchdog is told before the supervisor can notice the end of a later process.
-    assert_eq!(clean_status(&den.spawn("true")), ExitStatus::Code(0));
     let watchdogs = processes_where(|pid| is_watchdog_of(pid, std::process::id()));
     fs::write(directory.join("watchdogs"), format!("{watchdogs:?}")).unwrap();
     let id = HostId::this().uuid().to_string();
@@ -97,6 +96,35 @@ fn nothing_survives_when_the_host_is_killed() {
     host.wait().unwrap();
     until("the tree is gone", || den.processes().is_empty());
     until("the watchdog is gone", || !is_alive(watchdog));
+}
+
+/// No moment is too early: the first process that a host ever starts kills it, on the only
+/// processor they have, before the host can do anything more.
+#[test]
+fn nothing_survives_when_the_host_is_killed_at_once() {
+    if let Some(directory) = std::env::var_os(HOST_DIRECTORY) {
+        let den = Den::new();
+        let mut spec = den.spec("setsid sleep 1000 & kill -KILL $PPID; sleep 1000");
+        spec.cwd = Some(directory.into());
+        let tree = crate::process::spawn(spec).unwrap();
+        clean_status(&tree);
+    }
+    let den = Den::new();
+    for _ in 0..20 {
+        let host = Command::new("taskset")
+            .args(["-c", "0"])
+            .arg(std::env::current_exe().unwrap())
+            .args([
+                "host_killed::nothing_survives_when_the_host_is_killed_at_once",
+                "--exact",
+                "--nocapture",
+            ])
+            .env(HOST_DIRECTORY, den.path())
+            .stdout(Stdio::null())
+            .status();
+        assert_eq!(host.unwrap().signal(), Some(Signal::KILL.as_raw()));
+        until("the tree is gone", || den.processes().is_empty());
+    }
 }
 
 #[test]

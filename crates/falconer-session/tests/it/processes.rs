@@ -230,15 +230,37 @@ fn marked(mark: &str) -> Vec<u32> {
 }
 
 /// Waits until processes are gone.
-async fn gone(processes: Vec<OwnedFd>) {
+async fn gone(processes: Vec<Running>) {
     let waiting = tokio::task::spawn_blocking(move || {
         let limit = Timespec::try_from(LIMIT).unwrap();
-        processes.iter().all(|process| {
-            let mut poll = [PollFd::new(process, PollFlags::IN)];
-            rustix::event::poll(&mut poll, Some(&limit)).unwrap() == 1
+        processes.into_iter().find(|process| {
+            let mut poll = [PollFd::new(&process.handle, PollFlags::IN)];
+            rustix::event::poll(&mut poll, Some(&limit)).unwrap() == 0
         })
     });
-    assert!(waiting.await.unwrap(), "a process is still there");
+    if let Some(process) = waiting.await.unwrap() {
+        panic!(
+            "still there: {}; it was: {}",
+            describe(process.pid),
+            process.was
+        );
+    }
+}
+
+/// A process that is to end.
+struct Running {
+    pid: u32,
+    handle: OwnedFd,
+    was: String,
+}
+
+/// What a process is, for whoever reads that it should be gone.
+fn describe(pid: u32) -> String {
+    let about = |file: &str| {
+        let bytes = std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim().replace('\0', " ")
+    };
+    format!("{} ({})", about("cmdline"), about("stat"))
 }
 
 /// Waits for those, too, that were started while the others were looked for.
@@ -253,12 +275,14 @@ async fn nothing_is_left(mark: &str) {
 }
 
 /// Handles of processes that are to end; those that are gone already have none.
-fn handles(pids: &[u32]) -> Vec<OwnedFd> {
-    let pids = pids
-        .iter()
-        .filter_map(|pid| Pid::from_raw(i32::try_from(*pid).unwrap()));
-    pids.filter_map(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
-        .collect()
+fn handles(pids: &[u32]) -> Vec<Running> {
+    let running = pids.iter().filter_map(|&pid| {
+        let raw = Pid::from_raw(i32::try_from(pid).unwrap())?;
+        let handle = pidfd_open(raw, PidfdFlags::empty()).ok()?;
+        let was = describe(pid);
+        Some(Running { pid, handle, was })
+    });
+    running.collect()
 }
 
 /// The host is killed while a tool of a real engine runs: neither engine nor tool survive it.
