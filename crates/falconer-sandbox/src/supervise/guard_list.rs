@@ -5,7 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::Pid;
@@ -38,9 +38,8 @@ impl GuardList {
 
     /// Announces a process that is about to be started: we may be killed before we know its id.
     pub(super) fn expect(&self, marker: Marker) -> io::Result<()> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = lines.iter().position(Option::is_none);
-        let at = free.unwrap_or(lines.len());
+        let mut lines = self.lines();
+        let at = line_of(&lines, None).unwrap_or(lines.len());
         self.write(at, &format!("0 0 {marker}"))?;
         if at == lines.len() {
             lines.push(None);
@@ -52,24 +51,23 @@ impl GuardList {
     /// Says which process it is.
     pub(super) fn identify(&self, marker: Marker, pid: Pid) {
         let start = tree::start_time(pid).unwrap_or_default();
-        self.rewrite(marker, &format!("{pid} {start} {marker}"));
+        if let Some(at) = line_of(&self.lines(), Some(marker)) {
+            // The line exists, so there is room; and if not, the marker is there.
+            let _ = self.write(at, &format!("{pid} {start} {marker}"));
+        }
     }
 
     pub(super) fn remove(&self, marker: Marker) {
-        if let Some(at) = self.rewrite(marker, "") {
-            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines();
+        if let Some(at) = line_of(&lines, Some(marker)) {
+            // A name too many would do no harm: the watchdog looks at start times.
+            let _ = self.write(at, "");
             lines[at] = None;
         }
     }
 
-    /// Changes the line of a process; says which one it is.
-    fn rewrite(&self, marker: Marker, text: &str) -> Option<usize> {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = lines.iter().position(|line| *line == Some(marker))?;
-        // The line exists, so there is room; and a name too many would do no harm: the
-        // watchdog looks at start times.
-        let _ = self.write(at, text);
-        Some(at)
+    fn lines(&self) -> MutexGuard<'_, Vec<Option<Marker>>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, at: usize, text: &str) -> io::Result<()> {
@@ -78,6 +76,10 @@ impl GuardList {
         rustix::io::pwrite(&self.file, line.as_bytes(), (at * LINE) as u64)?;
         Ok(())
     }
+}
+
+fn line_of(lines: &[Option<Marker>], who: Option<Marker>) -> Option<usize> {
+    lines.iter().position(|line| *line == who)
 }
 
 #[cfg(test)]
