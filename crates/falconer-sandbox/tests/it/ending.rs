@@ -26,8 +26,9 @@ fn exit_codes_and_signals_are_told_apart() {
 #[test]
 fn sigterm_goes_to_the_whole_group() {
     let den = Den::new();
-    let script = "(trap 'touch helper; exit' TERM; touch ready; while :; do sleep 0.01; done) & \
-                  trap 'wait; exit 3' TERM; wait";
+    let script = "trap 'wait; exit 3' TERM; \
+                  (trap 'touch helper; exit' TERM; touch ready; while :; do sleep 0.01; done) & \
+                  wait";
     let process = den.spawn_ready(script, 2);
     process.handle.end(TERM_NOW);
     assert_eq!(clean_status(&process), ExitStatus::Code(3));

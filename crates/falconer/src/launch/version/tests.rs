@@ -150,7 +150,7 @@ async fn each_way_to_fail_is_told_apart() {
 async fn an_executable_that_hangs_is_stopped_with_its_children() {
     let script = Script::new("echo $$ > \"$(dirname \"$0\")/pid\"; sleep 600 & sleep 600");
     let started = Instant::now();
-    let outcome = version_of(&script.path(), Duration::from_secs(1)).await;
+    let outcome = version_of(&script.path(), Duration::from_secs(3)).await;
     let Err(Error::CliVersion { problem, .. }) = outcome else {
         panic!("{outcome:?}")
     };
