@@ -44,8 +44,9 @@ impl Live {
         Step::End
     }
 
+    /// Ends the run now. If it was to end already, the first reason counts.
     pub(super) fn end(&mut self, failure: Option<Failure>) -> Step {
-        self.ending = Some(Ending {
+        self.ending.get_or_insert_with(|| Ending {
             failure,
             cancelled: false,
             until: Instant::now(),

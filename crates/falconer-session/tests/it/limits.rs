@@ -81,6 +81,33 @@ async fn an_engine_that_ignores_the_interrupt_is_ended_all_the_same() {
     assert_eq!((class(&end), end.text.as_str()), ("limit:deadline", "half"));
 }
 
+/// An interrupt can come before the turn has begun; then the engine gives the prompt back, is
+/// idle, and says nothing more.
+#[tokio::test(start_paused = true)]
+async fn a_limit_reached_before_the_turn_began_is_why_the_run_ended() {
+    let mut stage = Stage::new(limited(|limits| {
+        limits.deadline = Some(Duration::from_secs(5));
+    }))
+    .await;
+    stage.session.send("hello").await.unwrap();
+    let (uuid, _) = stage.engine.prompt().await;
+    let interrupt = stage.engine.request("interrupt").await;
+    let lines = [
+        json!({"type": "command_lifecycle", "command_uuid": uuid, "state": "cancelled",
+            "session_id": "s"}),
+        json!({"type": "system", "subtype": "session_state_changed", "state": "idle",
+            "session_id": "s"}),
+    ];
+    for line in &lines {
+        stage.engine.say(line).await;
+    }
+    stage
+        .engine
+        .done(&interrupt["request_id"], &json!({}))
+        .await;
+    assert_eq!(class(&stage.completed().await), "limit:deadline");
+}
+
 #[tokio::test(start_paused = true)]
 async fn silence_ends_a_run_but_not_while_a_tool_has_time() {
     let begun = tokio::time::Instant::now();
