@@ -135,10 +135,15 @@ impl Session {
             let path = format!("/v1/requests/{}/answer", asked["id"].as_str().unwrap());
             let answer = json!({"digest": asked["digest"], "verdict": {"type": "allow"}});
             session.reach.post(&path, answer).await;
-            let started = session.folder.join("started");
-            until("its command runs", || started.exists()).await;
+            until("its command runs", || session.command().is_some()).await;
         }
         session
+    }
+
+    /// The process id its command has written down, once it is complete.
+    fn command(&self) -> Option<String> {
+        let written = std::fs::read_to_string(self.folder.join("started")).ok()?;
+        Some(written.strip_suffix('\n')?.to_owned())
     }
 
     async fn end(&self) {
@@ -214,9 +219,8 @@ impl Session {
     }
 
     fn kill_command(&self) {
-        let pid = std::fs::read_to_string(self.folder.join("started")).unwrap();
         let killed = std::process::Command::new("kill")
-            .args(["-9", pid.trim()])
+            .args(["-9", &self.command().unwrap()])
             .status();
         assert!(killed.unwrap().success());
     }
