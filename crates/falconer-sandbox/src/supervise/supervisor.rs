@@ -96,13 +96,17 @@ struct Supervisor {
 impl Supervisor {
     fn run(mut self, ready: mpsc::Sender<()>) {
         exec::block_signals();
-        self.keep_watchdog();
+        self.survive(Self::keep_watchdog);
         drop(ready);
         loop {
-            // Whatever goes wrong with one process, the others need this thread.
-            if catch_unwind(AssertUnwindSafe(|| self.turn())).is_err() {
-                tracing::error!("bug: the process supervisor panicked; it goes on");
-            }
+            self.survive(Self::turn);
+        }
+    }
+
+    /// Whatever goes wrong with one process, the others need this thread.
+    fn survive(&mut self, act: fn(&mut Self)) {
+        if catch_unwind(AssertUnwindSafe(|| act(self))).is_err() {
+            tracing::error!("bug: the process supervisor panicked; it goes on");
         }
     }
 
