@@ -11,10 +11,9 @@ use super::exec::Started;
 use super::handle::{Exit, ExitStatus};
 use super::ladder::{Ladder, Rung, Schedule};
 use super::marker::Marker;
+use super::sweep::SWEEP_LIMIT;
 use super::tree::Process;
 
-/// How long descendants may resist before the exit is published without them.
-const SWEEP_LIMIT: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
@@ -150,8 +149,9 @@ impl Child {
         }
     }
 
-    /// Takes the outcome of a sweep: who of the tree was found alive, and sent SIGKILL.
-    pub(super) fn swept(&mut self, alive: Vec<Process>, now: Instant) {
+    /// Takes the outcome of a sweep: who of the tree was found alive, and sent SIGKILL, and
+    /// whether others may yet be found.
+    pub(super) fn swept(&mut self, alive: Vec<Process>, pending: bool, now: Instant) {
         let Phase::Sweeping {
             ref mut next,
             ref mut pause,
@@ -161,12 +161,15 @@ impl Child {
             return;
         };
         let limit = *limit.get_or_insert(now + SWEEP_LIMIT);
-        if alive.is_empty() && self.root_ended {
+        if alive.is_empty() && !pending && self.root_ended {
             self.publish(Vec::new());
         } else if now < limit {
             *next = now + *pause;
             *pause = (*pause * 2).min(LONGEST_PAUSE);
             self.known = alive;
+        } else if alive.is_empty() && self.root_ended {
+            tracing::warn!(root = %self.pid, "a process is busy becoming another program for long, not waiting for it");
+            self.publish(Vec::new());
         } else {
             let leftovers = alive.iter().map(|process| process.pid).collect::<Vec<_>>();
             tracing::error!(root = %self.pid, ?leftovers, "processes resist SIGKILL, giving up on them");

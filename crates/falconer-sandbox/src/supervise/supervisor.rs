@@ -202,10 +202,10 @@ impl Supervisor {
         if due.is_empty() {
             return;
         }
-        let alive = sweep::kill(&targets(&due));
+        let swept = sweep::kill(&targets(&due));
         let now = Instant::now();
-        for (child, alive) in due.iter_mut().zip(alive) {
-            child.swept(alive, now);
+        for (child, alive) in due.iter_mut().zip(swept.alive) {
+            child.swept(alive, swept.pending, now);
         }
     }
 

@@ -1,11 +1,15 @@
 //! Kills whole trees: freeze until nobody new appears, then kill everybody.
 
 use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use super::marker::{HostId, Marker};
 use super::tree::{self, Coverage, Patrol, Process, Scope, Sighting};
+
+/// How long the members of a tree may resist, or hide, before it is given up.
+pub(super) const SWEEP_LIMIT: Duration = Duration::from_secs(2);
 
 /// How often the trees are looked at until nobody new appears. Freezing wins against any
 /// number of forks in a few rounds; what escapes is caught by the next sweep.
@@ -24,7 +28,15 @@ pub fn end_leftovers(host: HostId) -> usize {
         marker: Marker::of(host),
         known: &[],
     };
-    kill(&[target]).iter().map(Vec::len).sum()
+    let limit = Instant::now() + SWEEP_LIMIT;
+    let mut ended = HashSet::new();
+    loop {
+        let swept = kill(std::slice::from_ref(&target));
+        ended.extend(swept.alive.into_iter().flatten());
+        if !swept.pending || Instant::now() >= limit {
+            return ended.len();
+        }
+    }
 }
 
 /// A tree to be killed.
@@ -37,26 +49,37 @@ pub(super) struct Target<'a> {
     pub(super) known: &'a [Process],
 }
 
-/// Kills all members of the trees and returns, for each tree, who was found alive.
+/// What came of a sweep.
+#[derive(Debug)]
+pub(super) struct Swept {
+    /// For each tree, who was found alive, and was sent SIGKILL.
+    pub(super) alive: Vec<Vec<Process>>,
+    /// Somebody was in the middle of `execve` all the time, and may be a member.
+    pub(super) pending: bool,
+}
+
+/// Kills all members of the trees that can be found.
 ///
 /// All trees share the cost of reading `/proc`.
-pub(super) fn kill(targets: &[Target<'_>]) -> Vec<Vec<Process>> {
+pub(super) fn kill(targets: &[Target<'_>]) -> Swept {
     let mut hunt = Hunt::new(targets);
     let mut patrol = Patrol::default();
+    let mut pending = false;
     for _ in 0..FREEZE_ROUNDS {
         let scope = hunt.scope();
         hunt.settled = true;
         let coverage = patrol.round(scope, |sighting| hunt.meet(sighting));
+        pending = coverage == Coverage::Pending;
         if hunt.settled && coverage == Coverage::Complete {
             break;
         }
     }
-    let mut members = vec![Vec::new(); targets.len()];
+    let mut alive = vec![Vec::new(); targets.len()];
     for (process, tree) in hunt.members {
         process.signal(Signal::KILL);
-        members[tree].push(process);
+        alive[tree].push(process);
     }
-    members
+    Swept { alive, pending }
 }
 
 /// Whose tree a process belongs to is an index into the targets.

@@ -45,8 +45,11 @@ pub(super) fn start_time(pid: Pid) -> Option<u64> {
 pub(super) struct Stat {
     state: u8,
     parent: u32,
+    flags: u64,
     threads: u64,
     start: u64,
+    /// Where the code of its program begins; 0 while it has none.
+    code: u64,
 }
 
 impl Stat {
@@ -63,13 +66,20 @@ impl Stat {
         Some(Self {
             state: *fields.next()?.as_bytes().first()?,
             parent: fields.next()?.parse().ok()?,
-            threads: fields.nth(15)?.parse().ok()?,
+            flags: fields.nth(4)?.parse().ok()?,
+            threads: fields.nth(10)?.parse().ok()?,
             start: fields.nth(1)?.parse().ok()?,
+            code: fields.nth(3)?.parse().ok()?,
         })
     }
 
     fn is_kernel(self, pid: u32) -> bool {
         pid == KTHREADD || self.parent == KTHREADD
+    }
+
+    /// It is on its way out and starts nothing any more.
+    fn is_exiting(self) -> bool {
+        self.flags & PF_EXITING != 0
     }
 
     /// A zombie is not alive, except while threads other than its first one still run.
@@ -87,8 +97,12 @@ impl Stat {
 /// The process that all kernel threads descend from.
 const KTHREADD: u32 = 2;
 
-/// How often, and after which pause, to look again at a process that has no arguments yet.
-const EXEC_CHECKS: usize = 100;
+/// The kernel's mark of a process that is exiting.
+const PF_EXITING: u64 = 0x4;
+
+/// How often in a round, and after which pause, to look again at a process that is in the middle
+/// of `execve`.
+const EXEC_CHECKS: usize = 20;
 const EXEC_PAUSE: Duration = Duration::from_micros(50);
 
 /// A living process, as it is come across while reading `/proc`.
@@ -108,6 +122,18 @@ pub(super) enum Coverage {
     Complete,
     /// Somebody ended before it could be looked at, and may have left a child.
     Gaps,
+    /// Somebody is in the middle of `execve` and may turn out to be marked.
+    Pending,
+}
+
+impl Coverage {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Pending, _) | (_, Self::Pending) => Self::Pending,
+            (Self::Gaps, _) | (_, Self::Gaps) => Self::Gaps,
+            (Self::Complete, Self::Complete) => Self::Complete,
+        }
+    }
 }
 
 /// Who is to be met in a round.
@@ -150,36 +176,44 @@ impl Patrol {
             old.clear();
         }
         for pid in new.into_iter().chain(old) {
-            if scope == Scope::Marked && !self.glance(pid, &mut coverage) {
-                self.records.insert(pid, Record::default());
-                continue;
+            if scope == Scope::Marked {
+                let (marked, seen) = self.glance(pid);
+                coverage = coverage.and(seen);
+                if !marked {
+                    continue;
+                }
             }
             let stat = Stat::read(pid, &mut self.buffer).filter(|stat| stat.is_alive());
             let known = self.records.get(&pid).is_some_and(|record| match stat {
                 Some(stat) => record.start == Some(stat.start),
                 None => true,
             });
-            if !known && self.record(pid, stat) == Coverage::Gaps {
-                coverage = Coverage::Gaps;
+            if !known {
+                coverage = coverage.and(self.record(pid, stat));
             }
-            if let (Some(stat), Some(record)) = (stat, self.records.get(&pid)) {
-                visit(&sighting(pid, stat, &record.markers));
+            if let Some(stat) = stat {
+                let record = self.records.get(&pid);
+                let markers = record.map_or(&[][..], |record| &record.markers);
+                visit(&sighting(pid, stat, markers));
             }
         }
         coverage
     }
 
     /// Whether a process carries a marker, without looking at anything else.
-    fn glance(&mut self, pid: u32, coverage: &mut Coverage) -> bool {
-        match read_environ(pid, &mut self.buffer) {
-            Environ::Read => Marker::find_in(&self.buffer).next().is_some(),
-            Environ::Forbidden => false,
-            Environ::Gone if is_known_kernel_thread(pid) => false,
-            Environ::Gone => {
-                *coverage = Coverage::Gaps;
-                false
-            }
+    fn glance(&mut self, pid: u32) -> (bool, Coverage) {
+        let environ = read_environ(pid, &mut self.buffer);
+        let marked = environ == Environ::Read && Marker::find_in(&self.buffer).next().is_some();
+        let coverage = match environ {
+            Environ::Read | Environ::Forbidden => Coverage::Complete,
+            Environ::Gone if is_known_kernel_thread(pid) => Coverage::Complete,
+            Environ::Gone => Coverage::Gaps,
+            Environ::NotYet => Coverage::Pending,
+        };
+        if !marked && environ != Environ::NotYet {
+            self.records.insert(pid, Record::default());
         }
+        (marked, coverage)
     }
 
     fn record(&mut self, pid: u32, stat: Option<Stat>) -> Coverage {
@@ -193,7 +227,11 @@ impl Patrol {
         }
         // The start time is older than the environment, so that a process that takes the id in
         // between does not look like the one that was marked.
-        read_environ(pid, &mut self.buffer);
+        if read_environ(pid, &mut self.buffer) == Environ::NotYet {
+            // Without a record it is new in the next round, too.
+            self.records.remove(&pid);
+            return Coverage::Pending;
+        }
         let markers = Marker::find_in(&self.buffer).collect();
         let start = Some(stat.start);
         self.records.insert(pid, Record { start, markers });
@@ -281,19 +319,22 @@ fn children(parent: u32) -> Vec<u32> {
 enum Environ {
     Read,
     Forbidden,
-    /// It has ended, or has no memory, as kernel threads have none.
+    /// It is exiting, or has no memory, as kernel threads have none.
     Gone,
+    /// It is in the middle of `execve`.
+    NotYet,
 }
 
 /// Reads the environment of a process.
 ///
-/// In the middle of `execve`, and of dying, a process has neither environment nor arguments.
-/// That lasts for microseconds, but a tree that forks and execs all the time has always some
-/// process in it, so it has to be waited out. (No environment alone would not do: a process
-/// started without one still has its name.)
+/// In the middle of `execve` a process has no environment. Mostly that lasts for microseconds, but
+/// a tree that forks and execs all the time has always some process in it, and one whose program
+/// has to be read from a busy disk may be in it for long.
 fn read_environ(pid: u32, environ: &mut Vec<u8>) -> Environ {
     let path = format!("/proc/{pid}/environ");
     let mut other = Vec::new();
+    // Which program had none, since its code is there only when its environment is.
+    let mut without = None;
     for _ in 0..EXEC_CHECKS {
         match read_file(&path, environ) {
             Ok(()) if !environ.is_empty() => return Environ::Read,
@@ -303,19 +344,18 @@ fn read_environ(pid: u32, environ: &mut Vec<u8>) -> Environ {
             }
             Err(_) => return Environ::Gone,
         }
-        let read = read_file(&format!("/proc/{pid}/cmdline"), &mut other);
-        if read.is_err() || !other.is_empty() {
-            // It may have finished its execve between the two.
-            let _ = read_file(&path, environ);
-            return Environ::Read;
-        }
-        match Stat::read(pid, &mut other) {
-            Some(stat) if stat.is_alive() && !stat.is_kernel(pid) => {}
+        let stat = match Stat::read(pid, &mut other) {
+            Some(stat) if stat.is_alive() && !stat.is_kernel(pid) && !stat.is_exiting() => stat,
             _ => return Environ::Gone,
+        };
+        match stat.code {
+            0 => std::thread::sleep(EXEC_PAUSE),
+            // It was there before the last look, and is the same after it.
+            code if without == Some(code) => return Environ::Read,
+            code => without = Some(code),
         }
-        std::thread::sleep(EXEC_PAUSE);
     }
-    Environ::Read
+    Environ::NotYet
 }
 
 /// Whether a process without memory is a kernel thread, and so has not just ended.
@@ -345,18 +385,22 @@ fn read_file(path: &str, buffer: &mut Vec<u8>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
     fn stat_lines_are_read_whatever_the_command_is_called() {
-        let tail = "S 41 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 98765 1000 10";
+        let tail = "S 41 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 3 0 98765 1000 10 99 4096 5";
         for name in ["sh", "a b", "x) Z 1 (", ")", "", "é\u{7}"] {
             let line = format!("42 ({name}) {tail}");
             let expected = Stat {
                 state: b'S',
                 parent: 41,
+                flags: 4_194_560,
                 threads: 3,
                 start: 98765,
+                code: 4096,
             };
             assert_eq!(Stat::parse(line.as_bytes()), Some(expected), "{name}");
         }
@@ -390,5 +434,31 @@ mod tests {
             });
             assert_eq!(met, [(std::os::unix::process::parent_id(), false)]);
         }
+    }
+
+    /// Becomes another program again and again. With as many arguments to lay out as the kernel
+    /// takes, each time is tens of milliseconds.
+    const RESTLESS: &str = "ulimit -s 24576; set -- $(yes env | head -n 100); \
+        exec \"$@\" sleep $(yes 0 | head -n 550000) 1000";
+
+    #[test]
+    fn a_process_never_seems_to_have_no_environment_while_it_becomes_another_program() {
+        let mut shell = std::process::Command::new("sh");
+        let mut child = shell.args(["-c", RESTLESS]).spawn().unwrap();
+        let mut environ = Vec::new();
+        let (mut read, mut empty, mut not_yet) = (0, 0, 0);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while not_yet < 20 && Instant::now() < deadline {
+            match read_environ(child.id(), &mut environ) {
+                Environ::Read if environ.is_empty() => empty += 1,
+                Environ::Read => read += 1,
+                Environ::NotYet => not_yet += 1,
+                Environ::Forbidden | Environ::Gone => break,
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(read > 0, "its environment was never seen");
+        assert_eq!((empty, not_yet), (0, 20));
     }
 }

@@ -27,7 +27,8 @@ done <&1
 exec >/dev/null
 [ -n "$roots" ] || exit 0
 
-# Sets state, ppid and start of process $1; fails if there is none, or if it is dead already.
+# Sets state, ppid, flags, start and code of process $1; fails if there is none, or if it is dead
+# already. The code begins at 0 while there is no program.
 look_at() {
     line=
     while read -r part; do
@@ -35,11 +36,13 @@ look_at() {
     done <"/proc/$1/stat"
     # The name, in parentheses, may contain anything, even a newline or a parenthesis.
     set -- ${line##*) }
-    [ $# -ge 20 ] || return 1
+    [ $# -ge 24 ] || return 1
     state=$1
     ppid=$2
+    flags=$7
     shift 19
     start=$1
+    code=$5
     [ "$state" != Z ] && [ "$state" != X ]
 }
 
@@ -63,9 +66,17 @@ add() {
     [ "$1" -gt 1 ] && [ "$1" != "$$" ] && members="$members$1 "
 }
 
-# Sets members to everybody who is to be killed: roots, marked processes, and descendants.
+# Whether the process that was looked at is just becoming another program, and so has no
+# environment yet. It is neither exiting (4) nor a thread of the kernel (0x200000).
+is_becoming() {
+    [ "$code" = 0 ] && [ $((flags & 0x200004)) -eq 0 ]
+}
+
+# Sets members to everybody who is to be killed: roots, marked processes, and descendants; and
+# becoming to 1 if somebody may have been missed.
 find_members() {
     members=' '
+    becoming=0
     find_roots
     for pid in $living_roots; do
         add "$pid"
@@ -77,7 +88,9 @@ find_members() {
     pairs=
     for directory in /proc/[0-9]*; do
         pid=${directory#/proc/}
-        look_at "$pid" && pairs="$pairs $pid:$ppid"
+        look_at "$pid" || continue
+        pairs="$pairs $pid:$ppid"
+        ! is_becoming || becoming=1
     done
     before=
     while [ "$before" != "$members" ]; do
@@ -102,15 +115,15 @@ while [ -n "$living_roots" ] && [ $tries -lt 20 ]; do
     find_roots
 done
 
-# Freeze until nobody new appears, kill, and look again until nobody is left: twice, because a
-# process that is just becoming another program has no environment to be found by.
+# Freeze until nobody new appears, kill, and look again until nobody is left: twice, because
+# somebody may have become another program just while the environments were read.
 rounds=0
 empty=0
 while [ $rounds -lt 100 ]; do
     rounds=$((rounds + 1))
     find_members
     if [ "$members" = ' ' ]; then
-        empty=$((empty + 1))
+        [ $becoming = 1 ] || empty=$((empty + 1))
         [ $empty -lt 2 ] || exit 0
         sleep 0.05 || sleep 1
         continue

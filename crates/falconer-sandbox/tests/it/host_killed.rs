@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use falconer_sandbox::{HostId, end_leftovers};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::process::{Den, clean_status, processes_where, until};
+use crate::process::{Den, RESTLESS, clean_status, processes_where, until};
 
 const HOST_DIRECTORY: &str = "FALCONER_TEST_HOST_DIRECTORY";
 
@@ -102,29 +102,48 @@ fn nothing_survives_when_the_host_is_killed() {
 /// processor they have, before the host can do anything more.
 #[test]
 fn nothing_survives_when_the_host_is_killed_at_once() {
-    if let Some(directory) = std::env::var_os(HOST_DIRECTORY) {
-        let den = Den::new();
-        let mut spec = den.spec("setsid sleep 1000 & kill -KILL $PPID; sleep 1000");
-        spec.cwd = Some(directory.into());
-        let tree = crate::process::spawn(spec).unwrap();
-        clean_status(&tree);
-    }
+    be_killed_if_asked("setsid sleep 1000 & kill -KILL $PPID; sleep 1000");
     let den = Den::new();
     for _ in 0..20 {
-        let host = Command::new("taskset")
-            .args(["-c", &a_processor()])
-            .arg(std::env::current_exe().unwrap())
-            .args([
-                "host_killed::nothing_survives_when_the_host_is_killed_at_once",
-                "--exact",
-                "--nocapture",
-            ])
-            .env(HOST_DIRECTORY, den.path())
-            .stdout(Stdio::null())
-            .status();
-        assert_eq!(host.unwrap().signal(), Some(Signal::KILL.as_raw()));
+        let mut host = Command::new("taskset");
+        host.args(["-c", &a_processor()])
+            .arg(std::env::current_exe().unwrap());
+        let name = "host_killed::nothing_survives_when_the_host_is_killed_at_once";
+        let_be_killed(host, name, &den);
         until("the tree is gone", || den.processes().is_empty());
     }
+}
+
+#[test]
+fn orphans_that_are_just_becoming_another_program_do_not_survive_the_host() {
+    be_killed_if_asked(&format!("{RESTLESS} sleep 0.1; kill -KILL $PPID; exit"));
+    let name = "host_killed::\
+                orphans_that_are_just_becoming_another_program_do_not_survive_the_host";
+    for _ in 0..3 {
+        let den = Den::new();
+        let_be_killed(Command::new(std::env::current_exe().unwrap()), name, &den);
+        until("the tree is gone", || den.processes().is_empty());
+    }
+}
+
+/// If this process is to be a host: runs a script that kills it.
+fn be_killed_if_asked(script: &str) {
+    let Some(directory) = std::env::var_os(HOST_DIRECTORY) else {
+        return;
+    };
+    let mut spec = Den::new().spec(script);
+    spec.cwd = Some(directory.into());
+    let tree = crate::process::spawn(spec).unwrap();
+    clean_status(&tree);
+}
+
+/// Starts the test `name` again as a host that is killed by what it starts.
+fn let_be_killed(mut host: Command, name: &str, den: &Den) {
+    host.args([name, "--exact", "--nocapture"])
+        .env(HOST_DIRECTORY, den.path())
+        .stdout(Stdio::null());
+    let ended = host.status().unwrap();
+    assert_eq!(ended.signal(), Some(Signal::KILL.as_raw()));
 }
 
 /// One that we may use.

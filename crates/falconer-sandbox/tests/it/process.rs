@@ -24,6 +24,16 @@ pub(crate) const TERM_NOW: Ladder = Ladder {
     term: LIMIT,
 };
 
+/// Starts a process and waits until it becomes another program again and again.
+///
+/// With as many arguments to lay out as the kernel takes, each time is tens of milliseconds, in
+/// which it has no environment.
+pub(crate) const RESTLESS: &str = r#"
+    (ulimit -s 24576; set -- $(yes env | head -n 100)
+     exec setsid sh -c ': >ready; exec "$@"' sh "$@" sleep $(yes 0 | head -n 550000) 1000) &
+    until [ -e ready ]; do sleep 0.01; done
+"#;
+
 /// Where a test's processes live.
 pub(crate) struct Den(TempDir);
 

@@ -3,7 +3,7 @@
 use falconer_sandbox::ExitStatus;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::process::{Den, KILL_NOW, clean_status, until};
+use crate::process::{Den, KILL_NOW, RESTLESS, clean_status, until};
 
 /// Ways to get away, each with the number of processes it makes (the root included).
 ///
@@ -115,6 +115,16 @@ fn a_runaway_chain_of_orphans_is_killed_after_the_root_is_gone() {
     let process = den.spawn(&format!("{CHAIN}exit 6"));
     assert_eq!(clean_status(&process), ExitStatus::Code(6));
     assert_eq!(den.processes(), [0; 0]);
+}
+
+#[test]
+fn orphans_that_are_just_becoming_another_program_are_found() {
+    for hundredths in 10..15 {
+        let den = Den::new();
+        let process = den.spawn(&format!("{RESTLESS} sleep 0.{hundredths}; exit 7"));
+        assert_eq!(clean_status(&process), ExitStatus::Code(7));
+        assert_eq!(den.processes(), [0; 0], "after 0.{hundredths} s");
+    }
 }
 
 #[test]
