@@ -14,7 +14,7 @@
 //! `setsid` and daemonising do not hide them) and by a marker in their environment (which also
 //! finds them when the program died first). What escapes is a process that has done all of
 //! this: wiped its environment, lost its ancestors, and had the program die before it was asked
-//! to end.
+//! to end. Whoever reads what the program writes through [`Output`] does not wait for it.
 //!
 //! Linux 5.4 or newer only. This crate is the only one of the workspace with `unsafe` code.
 
@@ -23,5 +23,5 @@ mod supervise;
 
 pub use error::SpawnError;
 pub use supervise::{
-    Exit, ExitStatus, Handle, HostId, Ladder, Spec, Supervised, end_leftovers, spawn,
+    Exit, ExitStatus, Handle, HostId, Ladder, Output, Spec, Supervised, end_leftovers, spawn,
 };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
-use falconer_sandbox::{ExitStatus, Handle, Ladder, Spec, Supervised};
+use falconer_sandbox::{ExitStatus, Handle, Ladder, Output, Spec, Supervised};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -39,8 +39,8 @@ struct Finished {
 #[derive(Debug)]
 struct Program {
     stdin: pipe::Sender,
-    stdout: pipe::Receiver,
-    stderr: pipe::Receiver,
+    stdout: Output,
+    stderr: Output,
     handle: Handle,
 }
 
@@ -151,8 +151,8 @@ impl Program {
     fn new(process: Supervised) -> std::io::Result<Self> {
         Ok(Self {
             stdin: pipe::Sender::from_owned_fd(process.stdin)?,
-            stdout: pipe::Receiver::from_owned_fd(process.stdout)?,
-            stderr: pipe::Receiver::from_owned_fd(process.stderr)?,
+            stdout: process.handle.output(process.stdout)?,
+            stderr: process.handle.output(process.stderr)?,
             handle: process.handle,
         })
     }

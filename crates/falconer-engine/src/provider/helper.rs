@@ -1,13 +1,13 @@
 //! `apiKeyHelper`: a command that prints a key. What it prints is shown to nobody.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use falconer_sandbox::{ExitStatus, Spec, Supervised};
+use falconer_sandbox::{ExitStatus, Handle, Spec, Supervised};
 use secrecy::SecretString;
 use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -111,7 +111,7 @@ impl KeyHelper {
             ..
         } = process;
         // Its complaints are not read: they may hold what it knows.
-        let (output, ()) = tokio::join!(read(stdout), drain(stderr));
+        let (output, ()) = tokio::join!(read(&handle, stdout), drain(&handle, stderr));
         let output = output.map_err(|error| failed(&format!("could not be read: {error}")))?;
         match handle.exited().await.status {
             ExitStatus::Code(0) => {}
@@ -135,15 +135,15 @@ impl KeyHelper {
     }
 }
 
-async fn read(fd: std::os::fd::OwnedFd) -> std::io::Result<Vec<u8>> {
+async fn read(process: &Handle, pipe: OwnedFd) -> std::io::Result<Vec<u8>> {
     let mut output = Vec::new();
-    let pipe = pipe::Receiver::from_owned_fd(fd)?;
+    let pipe = process.output(pipe)?;
     pipe.take(OUTPUT_LIMIT).read_to_end(&mut output).await?;
     Ok(output)
 }
 
-async fn drain(fd: std::os::fd::OwnedFd) {
-    if let Ok(mut pipe) = pipe::Receiver::from_owned_fd(fd) {
+async fn drain(process: &Handle, pipe: OwnedFd) {
+    if let Ok(mut pipe) = process.output(pipe) {
         let _ = tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await;
     }
 }

@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use falconer_sandbox::{Exit, Handle, Ladder};
+use falconer_sandbox::{Exit, Handle, Ladder, Output};
 use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -31,15 +30,12 @@ const CHUNK: usize = 64 * 1024;
 /// Bytes of the message about the last directory; the longest path has 4096.
 const REPORT: usize = 8 * 1024;
 
-/// After the end of a process its pipes are empty soon, unless somebody could not be killed.
-const DRAIN: Duration = Duration::from_secs(2);
-
 struct Driver {
     registry: Arc<Registry>,
     shell: Arc<Shell>,
     handle: Handle,
-    output: Option<pipe::Receiver>,
-    report: Option<pipe::Receiver>,
+    output: Option<Output>,
+    report: Option<Output>,
     reported: Vec<u8>,
     directory: PathBuf,
     file: Option<OutputFile>,
@@ -129,15 +125,21 @@ pub(super) async fn start(
 
 struct Process {
     handle: Handle,
-    output: pipe::Receiver,
-    report: pipe::Receiver,
+    output: Output,
+    report: Output,
 }
 
 async fn spawn(spec: falconer_sandbox::Spec) -> Result<Process, TaskError> {
     let process = falconer_sandbox::spawn(spec).await?;
     Ok(Process {
-        output: pipe::Receiver::from_owned_fd(process.stdout).map_err(TaskError::Pipe)?,
-        report: pipe::Receiver::from_owned_fd(process.stderr).map_err(TaskError::Pipe)?,
+        output: process
+            .handle
+            .output(process.stdout)
+            .map_err(TaskError::Pipe)?,
+        report: process
+            .handle
+            .output(process.stderr)
+            .map_err(TaskError::Pipe)?,
         handle: process.handle,
     })
 }
@@ -181,8 +183,7 @@ impl Driver {
                 }
             }
         };
-        // A reader that waits for nobody is not worth waiting for.
-        let _ = tokio::time::timeout(DRAIN, self.drain(&mut buffer, &mut report)).await;
+        self.drain(&mut buffer, &mut report).await;
         self.finish(exit).await;
     }
 
@@ -232,6 +233,7 @@ impl Driver {
         }
     }
 
+    /// Reads what is left; the pipes end with the process.
     async fn drain(&mut self, buffer: &mut Vec<u8>, report: &mut Vec<u8>) {
         while self.output.is_some() {
             let more = read(&mut self.output, buffer).await;
@@ -372,7 +374,7 @@ async fn reached(at: Option<Instant>) {
 }
 
 /// Fills the buffer anew; false at the end.
-async fn read(pipe: &mut Option<pipe::Receiver>, buffer: &mut Vec<u8>) -> bool {
+async fn read(pipe: &mut Option<Output>, buffer: &mut Vec<u8>) -> bool {
     let Some(pipe) = pipe else {
         return pending().await;
     };

@@ -5,6 +5,8 @@ mod ending;
 #[cfg(test)]
 mod host_killed;
 #[cfg(test)]
+mod output;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod spawning;

@@ -22,7 +22,7 @@ use super::{Ending, Engine, EngineExit, LineSink, Link, Transport};
 use crate::error::Error;
 use crate::isolation::Home;
 
-/// How long the end of stderr is waited for once every process that could write is gone.
+/// How long the callback for stderr is waited for once the process is gone.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
 
 /// How long the deletion of a home is waited for.
@@ -121,12 +121,12 @@ impl Transport for Subprocess {
 
 fn connect(config: &Subprocess, process: Supervised) -> io::Result<Link> {
     let stdin = pipe::Sender::from_owned_fd(process.stdin)?;
-    let stdout = pipe::Receiver::from_owned_fd(process.stdout)?;
-    let stderr = pipe::Receiver::from_owned_fd(process.stderr)?;
+    let stdout = process.handle.output(process.stdout)?;
+    let stderr = process.handle.output(process.stderr)?;
     let ring = StderrRing::new(config.stderr_lines, config.on_stderr.clone());
     let (drained_tx, drained) = watch::channel(false);
     let draining = ring.clone().drain(stderr);
-    // Ends by itself: nobody is left to write when the process is gone.
+    // Ends with the process.
     tokio::spawn(async move {
         draining.await;
         drained_tx.send_replace(true);
@@ -213,7 +213,7 @@ impl Engine for Process {
             let exit = self.handle.exited().await;
             let mut drained = self.drained.clone();
             let end_of_stderr = drained.wait_for(|drained| *drained);
-            // In vain only if a leftover process holds it open.
+            // In vain only if the callback takes its time.
             let _ = tokio::time::timeout(STDERR_GRACE, end_of_stderr).await;
             let mut deleted = self.deleted.clone();
             let gone = deleted.wait_for(|deleted| *deleted);

@@ -186,6 +186,23 @@ async fn an_engine_that_ignores_the_end_of_input_is_terminated() {
 }
 
 #[tokio::test]
+async fn somebody_who_got_away_does_not_keep_the_output_open() {
+    let directory = TempDir::new().unwrap();
+    // Without environment and ancestors nothing connects it with the engine. It ends with its
+    // directory.
+    let mut process = shell(
+        "(setsid env -i sh -c ': >here; while [ -e here ]; do sleep 0.01; done' &); \
+         until [ -e here ]; do sleep 0.01; done; \
+         echo last words; echo complaint >&2; exit 5",
+    );
+    process.cwd = Some(directory.path().to_owned());
+    let mut link = open(process).await;
+    assert_eq!(rest(&mut link).await, "last words\n");
+    assert_eq!(end(&link, PATIENTLY).await, EngineExit::Code(5));
+    assert_eq!(link.engine.stderr_tail(), ["complaint"]);
+}
+
+#[tokio::test]
 async fn dropping_in_mid_stream_kills_the_tree() {
     let directory = TempDir::new().unwrap();
     let mut process = shell(

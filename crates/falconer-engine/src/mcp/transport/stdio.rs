@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use falconer_protocol::mcp::McpStdioConfig;
-use falconer_sandbox::{ExitStatus, Handle, Ladder, Spec};
+use falconer_sandbox::{ExitStatus, Handle, Ladder, Output, Spec};
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
@@ -29,7 +29,7 @@ const LADDER: Ladder = Ladder {
 };
 
 /// The transport to a child.
-pub(in crate::mcp) type Pipes = AsyncRwTransport<RoleClient, Lines<pipe::Receiver>, pipe::Sender>;
+pub(in crate::mcp) type Pipes = AsyncRwTransport<RoleClient, Lines<Output>, pipe::Sender>;
 
 /// A child that is a server. Dropping it ends it.
 #[derive(Debug)]
@@ -59,12 +59,8 @@ pub(in crate::mcp) async fn start(
     let process = process.map_err(|error| error.to_string())?;
     let pipes = || -> io::Result<_> {
         let stdin = pipe::Sender::from_owned_fd(process.stdin)?;
-        let stdout = pipe::Receiver::from_owned_fd(process.stdout)?;
-        Ok((
-            stdin,
-            stdout,
-            pipe::Receiver::from_owned_fd(process.stderr)?,
-        ))
+        let stdout = process.handle.output(process.stdout)?;
+        Ok((stdin, stdout, process.handle.output(process.stderr)?))
     };
     let (stdin, stdout, stderr) =
         pipes().map_err(|error| format!("cannot use its pipes: {error}"))?;
@@ -89,14 +85,8 @@ impl Child {
             ExitStatus::Signal(signal) => format!("it was ended by signal {signal}"),
             _ => "it ended".to_owned(),
         };
-        // Its pipes are closed now; what is left in them is soon read.
-        let mut drain = self.drain;
-        if tokio::time::timeout(Duration::from_secs(1), &mut drain)
-            .await
-            .is_err()
-        {
-            drain.abort();
-        }
+        // Ends with the process; a panic in it is no reason to say nothing.
+        let _ = self.drain.await;
         let words = last_words(&self.complaints);
         match words.trim() {
             "" => status,
@@ -105,7 +95,7 @@ impl Child {
     }
 }
 
-async fn drain(mut stderr: pipe::Receiver, complaints: Complaints) {
+async fn drain(mut stderr: Output, complaints: Complaints) {
     let mut chunk = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
         let mut ring = complaints.lock().unwrap_or_else(PoisonError::into_inner);
