@@ -1,14 +1,26 @@
 //! Shell commands, taken apart so that each part can be judged on its own.
 //!
-//! Nothing here decides. What is not understood is said to be opaque, and then no pattern and no
-//! list of harmless commands applies to it.
+//! Two readers take part: a strict one of our own for a small language, and a syntax tree for
+//! all of it. What both read alike is plain and may be allowed; the rest can only be forbidden,
+//! asked about, or allowed as a whole. Nothing here decides.
 
+mod builtin;
+mod git;
+mod git_hatch;
+mod grammar;
+mod hatch;
 mod heredoc;
 mod narrow;
 mod option;
 mod plain;
 mod programs;
 mod read_only;
+mod script;
+mod search;
+mod sed;
+mod strict;
+mod tree;
+mod variable;
 mod walk;
 mod word;
 mod wrapper;
@@ -17,17 +29,16 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use tree_sitter::Parser;
-
-pub use option::escape_hatch;
+pub(crate) use hatch::spelled;
+pub use hatch::{escape_hatch, runs_code};
 pub use plain::one_line;
-pub use read_only::{Reading, is_sink, reads_only, reads_trees};
+pub use read_only::{Grade, Reading, is_sink, reads_only, reads_trees};
+pub use script::{Script, read};
+pub use strict::NotPlain;
 pub use word::Word;
-pub use wrapper::{script, stripped, stripped_for_denial};
+pub(crate) use wrapper::starts_others;
+pub use wrapper::{runs_unknown, script, scripts, stripped, stripped_for_denial};
 pub use write::{FileWork, file_work};
-
-/// Commands longer than this are not looked into.
-const MAX_COMMAND: usize = 64 * 1024;
 
 /// One simple command of a longer one, or the files the shell opens for one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,6 +48,8 @@ pub struct Part {
     /// The name of the program and its arguments.
     pub words: Vec<Word>,
     pub redirects: Vec<Redirect>,
+    /// It is fed by a pipe, a here-document or a file, or writes one.
+    pub is_attached: bool,
     /// Why nobody can say what it will do.
     pub opaque: Option<&'static str>,
 }
@@ -65,49 +78,32 @@ pub enum Direction {
 /// Why a command could not be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unparsable {
-    #[error("the command is longer than {MAX_COMMAND} bytes")]
+    #[error("the command is too long to be judged")]
     TooLong,
     #[error("the command contains a control character or an unusual space")]
     OddCharacter,
     #[error("the command is not valid shell syntax as far as can be told")]
     Syntax,
+    #[error("the command is too complex to be judged")]
+    TooComplex,
     #[error("the shell parser could not be started")]
     NoParser,
 }
 
 /// The simple commands in a command, in the order in which they are written.
 pub fn parts(command: &str) -> Result<Vec<Part>, Unparsable> {
-    if command.len() > MAX_COMMAND {
-        return Err(Unparsable::TooLong);
-    }
-    if command.chars().any(is_odd) {
-        return Err(Unparsable::OddCharacter);
-    }
-    let mut parser = Parser::new();
-    parser
-        .set_language(&tree_sitter_bash::LANGUAGE.into())
-        .map_err(|_| Unparsable::NoParser)?;
-    let tree = parser.parse(&*narrow::stand_in(command), None);
-    let tree = tree.ok_or(Unparsable::NoParser)?;
-    if tree.root_node().has_error() || narrow::cuts_a_character(command, &tree) {
-        return Err(Unparsable::Syntax);
-    }
-    walk::parts(command, tree.root_node())
+    read(command).map(|script| script.parts().to_vec())
 }
 
 /// Whether a command changes nothing, whatever it reads.
 pub fn is_read_only(command: &str) -> bool {
-    parts(command).is_ok_and(|parts| {
-        !parts.is_empty()
-            && !moves_and_asks_git(&parts)
-            && parts.iter().all(|part| reads_only(part).is_some())
-    })
+    read(command).is_ok_and(|script| script.reads_only().is_some())
 }
 
 /// A repository elsewhere may bring its own configuration, and with it programs to start.
 pub fn moves_and_asks_git(parts: &[Part]) -> bool {
     let has = |name| parts.iter().any(|part| stripped(part).name() == Some(name));
-    has("cd") && has("git")
+    has("git") && (has("cd") || has("pushd") || has("popd"))
 }
 
 impl Part {

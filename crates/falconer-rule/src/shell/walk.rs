@@ -6,6 +6,8 @@
 use tree_sitter::Node;
 
 use super::heredoc::{is_clear, looks_dynamic};
+use super::strict::is_reserved;
+use super::variable::is_name;
 use super::word::Word;
 use super::{Assignment, Direction, Part, Redirect, Unparsable};
 
@@ -60,22 +62,24 @@ impl Walk<'_> {
             "declaration_command" | "unset_command" => self.declaration(node),
             "test_command" => self.test(node),
             "file_redirect" => self.redirect(node),
-            "heredoc_redirect" if !is_clear(node, self.source) => return Err(Unparsable::Syntax),
+            "heredoc_redirect" if is_clear(node, self.source) => self.late_words(node, "argument"),
+            "heredoc_redirect" => return Err(Unparsable::Syntax),
             "command_substitution" => self.check_substitution(node)?,
             "expansion" if !is_plain_expansion(node) => self.hide("an expansion with an operator"),
             "arithmetic_expansion" if has_names(node) => self.hide("arithmetic with variables"),
             "c_style_for_statement" => self.hide("arithmetic with variables"),
             "comment" => self.check_comment(node)?,
             "string_content" | "word" => self.check_plain(node)?,
-            "heredoc_redirect"
-            | "herestring_redirect"
+            // The grammar takes what looks like a pattern for one token, whatever it holds.
+            "regex" | "extglob_pattern" => self.check_pattern(node)?,
+            "simple_expansion" => self.check_variable(node)?,
+            "string" => self.check_whole(node)?,
+            "concatenation" => self.check_gaps(node)?,
+            "herestring_redirect"
             | "process_substitution"
             | "expansion"
             | "arithmetic_expansion"
             | "command_name"
-            | "string"
-            | "concatenation"
-            | "simple_expansion"
             | "raw_string"
             | "ansi_c_string"
             | "translated_string"
@@ -90,8 +94,6 @@ impl Walk<'_> {
             | "heredoc_content"
             | "file_descriptor"
             | "brace_expression"
-            | "extglob_pattern"
-            | "regex"
             | "binary_expression"
             | "unary_expression"
             | "parenthesized_expression"
@@ -194,25 +196,22 @@ impl Walk<'_> {
         });
     }
 
-    /// `[ … ]` and `[[ … ]]`: harmless unless it computes, which may run what is in a variable.
+    /// `[ … ]` is a program with words; `[[ … ]]` may compute, which may run what is in a variable.
     fn test(&mut self, node: Node<'_>) {
         let text = self.text(node);
-        let inner = text.trim_matches(['[', ']']);
-        let computes = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"]
-            .iter()
-            .any(|operator| inner.contains(operator));
-        if inner.contains('[') || text.starts_with("((") || computes && inner.contains('$') {
-            self.hide("a test that computes with variables");
+        let is_plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"[]_./ =!-".contains(&byte));
+        if !is_plain || text.starts_with("[[") || !text.starts_with("[ ") {
+            self.hide("a test that computes or has patterns");
             return;
         }
-        self.parts.push(Part {
-            words: vec![Word {
-                text: "[".to_owned(),
-                literal: Some("[".to_owned()),
-                ..Word::default()
-            }],
+        let words = text.split(' ').filter(|word| !word.is_empty());
+        let part = Part {
+            words: words.map(Word::plain).collect(),
             ..Part::default()
-        });
+        };
+        self.parts.push(part);
     }
 
     fn loop_variable(&mut self, node: Node<'_>) {
@@ -230,16 +229,6 @@ impl Walk<'_> {
 
     /// A part of its own, whatever it belongs to: the shell opens the file itself.
     fn redirect(&mut self, node: Node<'_>) {
-        let redirects = self.redirects(node);
-        if !redirects.is_empty() {
-            self.parts.push(Part {
-                redirects,
-                ..Part::default()
-            });
-        }
-    }
-
-    fn redirects(&self, node: Node<'_>) -> Vec<Redirect> {
         let mut cursor = node.walk();
         let operator = node
             .children(&mut cursor)
@@ -249,12 +238,35 @@ impl Walk<'_> {
             "<" | "<&" | "<&-" => Direction::Read,
             _ => Direction::Write,
         };
+        let file = node.child_by_field_name("destination");
+        let file = file.map(|file| Word::read(file, self.source));
+        self.late_words(node, "destination");
+        if let Some(file) = file.filter(|file| !is_descriptor(operator, file)) {
+            self.parts.push(Part {
+                redirects: vec![Redirect { direction, file }],
+                ..Part::default()
+            });
+        }
+    }
+
+    /// Words that follow a redirection are arguments of the command, whatever the grammar says.
+    fn late_words(&mut self, node: Node<'_>, field: &'static str) {
         let mut cursor = node.walk();
-        node.children_by_field_name("destination", &mut cursor)
-            .map(|child| Word::read(child, self.source))
-            .filter(|file| !is_descriptor(operator, file))
-            .map(|file| Redirect { direction, file })
-            .collect()
+        let words = node.children_by_field_name(field, &mut cursor);
+        let skipped = usize::from(field == "destination");
+        let words: Vec<Word> = words
+            .skip(skipped)
+            .map(|word| Word::read(word, self.source))
+            .collect();
+        if words.is_empty() {
+            return;
+        }
+        let command = self.parts.iter_mut().rev();
+        let command = command.into_iter().find(|part| part.redirects.is_empty());
+        match command {
+            Some(part) => part.words.extend(words),
+            None => self.hide("a word after a redirection"),
+        }
     }
 
     fn check_substitution(&self, node: Node<'_>) -> Result<(), Unparsable> {
@@ -281,6 +293,36 @@ impl Walk<'_> {
         let text = self.text(node).replace("\\\\", "").replace("\\$", "");
         let is_clear = !looks_dynamic(&text.replace("\\`", ""));
         is_clear.then_some(()).ok_or(Unparsable::Syntax)
+    }
+
+    fn check_pattern(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let is_clear = self
+            .text(node)
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.*?/-".contains(&byte));
+        is_clear.then_some(()).ok_or(Unparsable::Syntax)
+    }
+
+    /// The grammar reads `$ $` as one variable.
+    fn check_variable(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let name = self.text(node).trim_start_matches('$');
+        let has_space = self.text(node).contains([' ', '\t', '\n', '\\']);
+        let is_clear = !has_space && (name.len() <= 1 || is_name(name));
+        is_clear.then_some(()).ok_or(Unparsable::Syntax)
+    }
+
+    /// Nothing that expands may be left out between the pieces of a string.
+    fn check_whole(&self, node: Node<'_>) -> Result<(), Unparsable> {
+        let mut cursor = node.walk();
+        let mut end = node.start_byte();
+        for child in node.children(&mut cursor) {
+            let gap = self.source.get(end..child.start_byte());
+            if gap.is_some_and(|gap| gap.contains(['$', '`'])) {
+                return Err(Unparsable::Syntax);
+            }
+            end = end.max(child.end_byte());
+        }
+        Ok(())
     }
 
     /// The shell ends a command at the end of its line; the parser sometimes reads on.
@@ -384,12 +426,4 @@ fn has_names(node: Node<'_>) -> bool {
             && child.kind() != "number"
             && (child.child_count() == 0 || has_names(child))
     })
-}
-
-fn is_reserved(name: &str) -> bool {
-    const RESERVED: &[&str] = &[
-        "!", "{", "}", "[[", "]]", "((", "case", "coproc", "do", "done", "elif", "else", "esac",
-        "fi", "for", "function", "if", "in", "select", "then", "until", "while",
-    ];
-    RESERVED.contains(&name)
 }

@@ -13,6 +13,8 @@ pub struct Word {
     pub glob: Option<String>,
     /// It is in double quotes, so it stays one word.
     pub quoted: bool,
+    /// It holds variables such as `$HOME`, whose value may be shown.
+    pub shows_variables: bool,
 }
 
 impl Word {
@@ -36,10 +38,11 @@ impl Word {
         let mut reading = Reading::default();
         reading.take(node, source);
         let unquoted_tilde = text.starts_with('~') && !(text == "~" || text.starts_with("~/"));
-        let braces = reading.braces && reading.value.contains('{');
+        let braces = reading.braces && (text.contains(',') || text.contains(".."));
         let known = !reading.dynamic && !unquoted_tilde && !braces;
         Self {
             quoted: node.kind() == "string",
+            shows_variables: false,
             literal: (known && !reading.glob).then(|| reading.value.clone()),
             glob: (known && reading.glob).then_some(reading.value),
             text,
@@ -60,7 +63,7 @@ impl Reading {
         let text = &source[node.byte_range()];
         match node.kind() {
             "command_name" | "concatenation" => self.take_children(node, source),
-            "word" | "number" | "variable_name" | "extglob_pattern" | "regex" => {
+            "word" | "number" | "variable_name" => {
                 if node.named_child_count() > 0 {
                     self.dynamic = true;
                 } else {
@@ -102,7 +105,7 @@ impl Reading {
                     self.glob = true;
                     self.value.push(character);
                 }
-                '{' | '}' => {
+                '{' => {
                     self.braces = true;
                     self.value.push(character);
                 }

@@ -1,39 +1,56 @@
 //! Programs that only start another one, and variables in front of a command.
 
 use super::Part;
+use super::variable::{harmless, is_harmless};
 use super::word::Word;
-
-/// Variables that change how much a program says, not what it does.
-const HARMLESS: &[&str] = &[
-    "CARGO_TERM_COLOR",
-    "CI",
-    "COLUMNS",
-    "DEBIAN_FRONTEND",
-    "FORCE_COLOR",
-    "GIT_TERMINAL_PROMPT",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_COLLATE",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LC_NUMERIC",
-    "LC_TIME",
-    "LINES",
-    "NO_COLOR",
-    "NODE_ENV",
-    "PYTHONUNBUFFERED",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "TERM",
-    "TZ",
-];
 
 /// Programs that start the program they are given.
 const STARTERS: &[&str] = &[
-    "builtin", "chroot", "command", "doas", "env", "eval", "exec", "flock", "ionice", "nice",
-    "nohup", "parallel", "setsid", "stdbuf", "strace", "sudo", "time", "timeout", "unshare",
-    "watch", "xargs",
+    ".",
+    "builtin",
+    "caffeinate",
+    "chpst",
+    "chroot",
+    "chrt",
+    "command",
+    "dbus-run-session",
+    "doas",
+    "env",
+    "eval",
+    "exec",
+    "firejail",
+    "flock",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "nsenter",
+    "parallel",
+    "pkexec",
+    "prlimit",
+    "proot",
+    "runuser",
+    "script",
+    "setpriv",
+    "setsid",
+    "source",
+    "ssh-agent",
+    "start-stop-daemon",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "toybox",
+    "unbuffer",
+    "unshare",
+    "valgrind",
+    "watch",
+    "xargs",
+    "xvfb-run",
 ];
 
 /// The command that is really run, when that is certain.
@@ -42,7 +59,8 @@ pub fn stripped(part: &Part) -> Part {
     if part.words.is_empty() {
         return part;
     }
-    if part.assignments.iter().all(|one| is_harmless(&one.name)) {
+    let mut assignments = part.assignments.iter();
+    if assignments.all(|one| harmless(&Word::plain(&one.text)).is_some()) {
         part.assignments.clear();
     }
     while let Some(count) = wrapper_length(&part.words) {
@@ -61,8 +79,14 @@ pub fn stripped(part: &Part) -> Part {
     part
 }
 
-fn starts_others(part: &Part) -> bool {
-    base_name(part).is_some_and(|name| STARTERS.contains(&name))
+/// Whether the program of a part only starts another one.
+pub(crate) fn starts_others(part: &Part) -> bool {
+    base_name(part).is_some_and(is_starter)
+}
+
+/// Whether a program only starts another one.
+pub(super) fn is_starter(name: &str) -> bool {
+    STARTERS.contains(&name)
 }
 
 /// The name of the program without its directory.
@@ -71,9 +95,16 @@ fn base_name(part: &Part) -> Option<&str> {
     Some(name.rsplit('/').next().unwrap_or(name))
 }
 
+/// Whether a program is a shell.
+fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "csh" | "tcsh" | "busybox" | "toybox"
+    )
+}
+
 /// The text that a part hands to a shell: `sh -c TEXT`, `eval TEXT`.
 pub fn script(part: &Part) -> Option<String> {
-    let is_shell = |name: &str| matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "busybox");
     let arguments = part.arguments().iter().map(Word::unquoted);
     match base_name(part)? {
         "eval" => Some(arguments.collect::<Vec<_>>().join(" ")),
@@ -86,8 +117,139 @@ pub fn script(part: &Part) -> Option<String> {
     }
 }
 
-fn is_harmless(name: &str) -> bool {
-    HARMLESS.contains(&name)
+/// Every text that a part may hand to a shell, now or later.
+pub fn scripts(part: &Part) -> Vec<String> {
+    let mut found = Vec::new();
+    for form in stripped_for_denial(part) {
+        found.extend(script(&form));
+        let is_text = |word: &&Word| word.unquoted().contains([' ', '\t', '\n', ';']);
+        let texts = form.arguments().iter().filter(is_text).map(Word::unquoted);
+        match base_name(&form) {
+            Some("trap") => found.extend(form.arguments().first().map(|it| it.unquoted().into())),
+            Some("alias") => found.extend(texts.filter_map(|text| {
+                let (_, value) = text.split_once('=')?;
+                Some(value.to_owned())
+            })),
+            Some(name) if is_starter(name) => found.extend(texts.map(str::to_owned)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a part runs what only turns up when it runs: a shell or an interpreter that reads its
+/// orders from its input, or from words that are not known.
+pub fn runs_unknown(part: &Part) -> bool {
+    let is_long = part.words.len() > MAX_STARTED && starts_others(part);
+    if is_long || evaluates_text(part) || sets_hook(part) {
+        return true;
+    }
+    let mut forms = stripped_for_denial(part).into_iter();
+    forms.any(|form| {
+        let Some(name) = base_name(&form) else {
+            return !form.words.is_empty();
+        };
+        if !is_shell(name) && !super::hatch::is_interpreter(name) {
+            return false;
+        }
+        let is_fed = |word: &Word| {
+            let text = word.unquoted();
+            text.starts_with("/dev/") || text.starts_with("/proc/") || matches!(text, "-" | "-s")
+        };
+        let mut arguments = form.arguments().iter();
+        let has_file = form
+            .arguments()
+            .iter()
+            .any(|word| !word.unquoted().starts_with(['-', '+']));
+        let is_unknown = form.arguments().iter().any(|word| word.literal.is_none());
+        let tells_version = matches!(
+            form.arguments(),
+            [only] if matches!(only.text.as_str(), "--version" | "-V" | "-v" | "--help")
+        );
+        !tells_version && (!has_file || is_unknown || arguments.any(is_fed))
+    })
+}
+
+/// Builtins that compute with their words, and so run what is in an index: `let 'a[$(x)]'`.
+fn evaluates_text(part: &Part) -> bool {
+    const EVALUATE: &[&str] = &[
+        "let",
+        "declare",
+        "typeset",
+        "local",
+        "export",
+        "readonly",
+        "read",
+        "unset",
+        "mapfile",
+        "readarray",
+        "wait",
+        "compgen",
+        "complete",
+        "printf",
+        "test",
+        "[",
+        "getopts",
+        "shift",
+        "return",
+        "exit",
+        "break",
+        "continue",
+        "enable",
+        "hash",
+        "bind",
+        "set",
+        "shopt",
+    ];
+    let is_plain = |word: &Word| {
+        word.unquoted()
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_./=:,@%+ !-]".contains(&byte))
+    };
+    let may_run = match base_name(part) {
+        Some("printf") => part
+            .arguments()
+            .iter()
+            .any(|word| word.text.starts_with("-v")),
+        // These load code or change what a name means.
+        Some("enable" | "hash" | "bind" | "complete" | "compgen") => return true,
+        name => name.is_some_and(|name| EVALUATE.contains(&name)),
+    };
+    may_run && !part.arguments().iter().all(is_plain)
+}
+
+/// Variables whose text the shell or a program runs later.
+fn sets_hook(part: &Part) -> bool {
+    const HOOKS: &[&str] = &[
+        "BASH_ENV",
+        "EDITOR",
+        "ENV",
+        "IFS",
+        "PAGER",
+        "PATH",
+        "PROMPT_COMMAND",
+        "PS0",
+        "PS1",
+        "PS4",
+        "SHELL",
+        "VISUAL",
+    ];
+    let is_hook = |name: &str| {
+        HOOKS.contains(&name)
+            || ["GIT_", "LD_", "BASH_"]
+                .iter()
+                .any(|it| name.starts_with(it))
+    };
+    let declared = part.arguments().iter().filter_map(|word| {
+        let (name, _) = word.text.split_once('=')?;
+        Some(name)
+    });
+    let is_declaration = matches!(
+        base_name(part),
+        Some("export" | "declare" | "typeset" | "local" | "readonly" | "env")
+    );
+    part.assignments.iter().any(|one| is_hook(&one.name))
+        || is_declaration && declared.into_iter().any(is_hook)
 }
 
 /// How many words a wrapper in front takes, its own name included.
@@ -113,7 +275,7 @@ fn wrapper_length(words: &[Word]) -> Option<usize> {
                 .iter()
                 .take_while(|word| {
                     let assignment = word.literal.as_deref().and_then(|it| it.split_once('='));
-                    assignment.is_some_and(|(name, _)| is_harmless(name))
+                    assignment.is_some_and(|(name, value)| is_harmless(name, value))
                 })
                 .count();
             Some(variables + 1).filter(|next| is_program(literal(*next)))
@@ -149,24 +311,59 @@ fn is_number(word: Option<&str>) -> bool {
         .is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Words behind a program that starts others; with more, nobody looks for the real command.
+const MAX_STARTED: usize = 64;
+
 /// Everything that may be the real command: what a rule forbids must not slip through behind a
-/// program that starts others.
+/// program that starts others, or behind options.
 pub fn stripped_for_denial(part: &Part) -> Vec<Part> {
     let mut bare = part.clone();
     bare.assignments.clear();
     let mut found = vec![bare.clone()];
     if let Some(base) = bare.name().and_then(|name| name.rsplit_once('/')) {
         let mut named = bare.clone();
-        named.words[0].literal = Some(base.1.to_owned());
-        named.words[0].text = base.1.to_owned();
+        named.words[0] = Word::plain(base.1);
         found.push(named);
     }
-    if starts_others(&bare) {
+    let takes_commands = matches!(base_name(&bare), Some("find" | "fd" | "busybox" | "toybox"));
+    if bare.words.len() <= MAX_STARTED && (starts_others(&bare) || takes_commands) {
         for start in 1..bare.words.len() {
             let mut inner = bare.clone();
             inner.words.drain(..start);
             found.push(inner);
         }
     }
+    let without_options: Vec<Part> = found.iter().filter_map(without_options).collect();
+    found.extend(without_options);
     found
+}
+
+/// The command without the options in front of its first argument.
+fn without_options(part: &Part) -> Option<Part> {
+    const GIT_VALUED: &[&str] = &[
+        "-C",
+        "-c",
+        "--git-dir",
+        "--work-tree",
+        "--namespace",
+        "--exec-path",
+        "--config-env",
+        "--super-prefix",
+    ];
+    let is_git = base_name(part) == Some("git");
+    let mut count = 0;
+    while let Some(word) = part.arguments().get(count) {
+        let text = word.unquoted();
+        if !text.starts_with(['-', '+']) || text.len() < 2 {
+            break;
+        }
+        count += 1 + usize::from(is_git && GIT_VALUED.contains(&text));
+    }
+    if count == 0 {
+        return None;
+    }
+    let mut part = part.clone();
+    let end = (count + 1).min(part.words.len());
+    part.words.drain(1..end);
+    Some(part)
 }
