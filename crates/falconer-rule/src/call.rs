@@ -16,6 +16,9 @@ pub struct Call<'a> {
     pub cwd: &'a Path,
     /// What `~` means. Without it, nothing below `~` is allowed.
     pub home: Option<&'a Path>,
+    /// The MCP server that has the tool, if that is known apart from the tool's name. Without it,
+    /// a name that could belong to several servers is not allowed by rules for a server.
+    pub server: Option<&'a str>,
 }
 
 impl<'a> Call<'a> {
@@ -26,6 +29,7 @@ impl<'a> Call<'a> {
             input,
             cwd,
             home: None,
+            server: None,
         }
     }
 
@@ -33,6 +37,13 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn home(mut self, home: &'a Path) -> Self {
         self.home = Some(home);
+        self
+    }
+
+    /// Says which MCP server has the tool.
+    #[must_use]
+    pub fn server(mut self, server: &'a str) -> Self {
+        self.server = Some(server);
         self
     }
 

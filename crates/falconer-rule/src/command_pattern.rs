@@ -74,21 +74,59 @@ impl CommandPattern {
         self.bare.as_ref().is_some_and(|bare| bare.matches(text)) || self.matches_pieces(text)
     }
 
-    /// Whether a rule with this pattern allows a part of a command.
+    /// Whether a rule with this pattern allows a part of a plain command.
     ///
-    /// Programs that only start others are looked through, and a word with which a program
-    /// leaves its frame (`git -c`, `find -exec`) has to be spelled out by the rule.
+    /// A pattern without stars allows exactly its text, alone: not fed by a pipe, and not with
+    /// files that the shell opens. With stars, programs that only start others are looked
+    /// through, and a word with which a program leaves its frame (`git -c`, `find -exec`) has to
+    /// be spelled out by the rule.
     pub fn allows(&self, part: &Part) -> bool {
         let bare = shell::stripped(part);
         if bare.opaque.is_some() || bare.words.is_empty() {
             return false;
         }
-        let text = bare.text();
         if self.is_exact() {
-            return self.matches(&text) || self.matches(&part.text());
+            return !part.is_attached && self.matches(&part.text());
         }
-        let hatch = shell::escape_hatch(&bare);
-        self.matches(&text) && hatch.is_none_or(|word| self.spells(&word))
+        self.matches(&bare.text()) && self.spells_hatches(bare)
+    }
+
+    /// Whether every word with which the program leaves its frame is in the rule.
+    fn spells_hatches(&self, mut part: Part) -> bool {
+        while let Some(hatch) = shell::escape_hatch(&part) {
+            if !self.spells(&hatch) {
+                return false;
+            }
+            let starts_others = shell::starts_others(&part);
+            let mut arguments = part.arguments().iter();
+            let index = arguments.position(|word| shell::spelled(word) == hatch);
+            let Some(index) = index else {
+                return true;
+            };
+            if !starts_others {
+                part.words.remove(index + 1);
+                continue;
+            }
+            // Which program an option belongs to cannot be told.
+            if hatch.starts_with('-') {
+                return false;
+            }
+            // The program that is started has a frame of its own.
+            part.words.drain(..=index);
+        }
+        true
+    }
+
+    /// Whether a text that begins like this, and goes on in a way nobody knows, may be meant.
+    pub(crate) fn may_continue(&self, known: &str) -> bool {
+        let first = self.pieces.first().map_or("", String::as_str);
+        let shorter = first.len().min(known.len());
+        first.as_bytes()[..shorter] == known.as_bytes()[..shorter]
+    }
+
+    /// The program that the pattern begins with.
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.pieces.first()?.split_whitespace().next()
     }
 
     fn matches_pieces(&self, text: &str) -> bool {

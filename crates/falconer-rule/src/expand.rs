@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
 /// Entries of directories that are looked at; more cannot be told.
-const MOST: usize = 2_000;
+const MOST: usize = 4_096;
 
 /// The files below a directory that match, as a shell would find them; none if there are too
 /// many to look at, or the pattern is one of those that shells read differently.
@@ -31,7 +31,10 @@ fn matcher(name: &str) -> Option<GlobMatcher> {
         return None;
     }
     let glob = GlobBuilder::new(name).build().ok()?;
-    Some(glob.compile_matcher())
+    let matcher = glob.compile_matcher();
+    // To some shells `.*` also means the parent directory.
+    let is_parent = name.starts_with('.') && matcher.is_match("..");
+    (!is_parent).then_some(matcher)
 }
 
 fn step(
@@ -84,6 +87,7 @@ mod tests {
             ("*", Some("a b c.txt")),
             (".e*", Some(".env .envrc")),
             (".en?", Some(".env")),
+            (".*", None),
             ("?.txt", Some("c.txt")),
             ("none/*", Some("")),
             ("**/x.rs", None),

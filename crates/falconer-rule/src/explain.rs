@@ -17,6 +17,8 @@ pub struct Voice {
     pub outcome: Outcome,
     /// One sentence without a period.
     pub because: String,
+    /// No rule of anybody else may allow it.
+    pub needs_person: bool,
 }
 
 /// What becomes of a call, and what everybody said.
@@ -38,6 +40,7 @@ impl Voice {
             who: who.into(),
             outcome: judgement.effect,
             because: judgement.because.to_string(),
+            needs_person: false,
         }
     }
 }
@@ -46,8 +49,8 @@ impl Explained {
     /// What comes of a policy and an engine.
     ///
     /// A denial counts whoever it is from. What the policy wants asked is asked, even if the
-    /// engine would allow it; what it allows is allowed, even if the engine would ask. Where it
-    /// says nothing, the engine decides.
+    /// engine would allow it; what it allows is allowed, even if the engine would ask, unless a
+    /// person has to be asked. Where it says nothing, the engine decides.
     pub fn of(policy: Option<Voice>, engine: Voice) -> Self {
         let policy_says = policy
             .as_ref()
@@ -55,6 +58,7 @@ impl Explained {
         let engine_counts = match (policy_says, engine.outcome) {
             (Outcome::Deny, _) => false,
             (_, Outcome::Deny) => true,
+            (Outcome::Allow, Outcome::Ask) => engine.needs_person,
             (Outcome::Ask | Outcome::Allow, _) => false,
             (Outcome::NoMatch, _) => true,
         };
@@ -117,7 +121,21 @@ mod tests {
             who: who.to_owned(),
             outcome,
             because: "so".to_owned(),
+            needs_person: false,
         }
+    }
+
+    #[test]
+    fn what_a_person_has_to_be_asked_is_not_answered_by_a_policy() {
+        let engine = Voice {
+            needs_person: true,
+            ..voice("engine", Ask)
+        };
+        let explained = Explained::of(Some(voice("policy file", Allow)), engine);
+        assert_eq!(
+            (explained.outcome, explained.decided_by.as_str()),
+            (Ask, "engine")
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::effect::Effect;
 use crate::path_pattern::Anchors;
 use crate::rule::Rule;
 use crate::set::RuleSet;
-use crate::shell;
+use crate::shell::{self, NotPlain};
 use crate::subject::Subject;
 
 /// What becomes of a call by rules alone.
@@ -71,6 +71,8 @@ pub enum Because {
     NotUnderstood(String),
     /// A part of a command that no rule allows.
     Part(String),
+    /// A command that rules for its parts cannot allow.
+    NotPlain(NotPlain),
     /// A command that asks to run outside the sandbox.
     Unsandboxed,
     /// No rule is about the tool or what it is given.
@@ -126,21 +128,23 @@ impl<'c> Case<'c> {
             .or_else(|| self.not_understood())
             .or_else(|| {
                 self.allowed()
-                    .map(|allowed| self.if_files_are_known(allowed))
+                    .map(|allowed| self.if_nothing_is_hidden(allowed))
             })
             .unwrap_or_else(|| self.no_match())
     }
 
     /// A command that cannot be compared with the rules there are.
     fn not_understood(&self) -> Option<Judgement> {
-        let Subject::Command { parts, .. } = &self.subject else {
+        let Subject::Command { script, .. } = &self.subject else {
             return None;
         };
-        let why = match parts {
+        let why = match script {
             Err(error) if self.has_rules_on_commands() => error.to_string(),
-            Ok(parts) if self.has_fine_restrictions() => {
-                let opaque = parts.iter().find_map(|part| shell::stripped(part).opaque);
-                opaque?.to_owned()
+            Ok(script) if self.has_fine_restrictions() => {
+                let mut parts = script.parts().iter();
+                parts
+                    .find_map(|part| shell::stripped(part).opaque)?
+                    .to_owned()
             }
             Ok(_) | Err(_) => return None,
         };
@@ -151,9 +155,9 @@ impl<'c> Case<'c> {
         })
     }
 
-    /// What is allowed may still name a file that a rule forbids, when nobody can tell.
-    fn if_files_are_known(&self, allowed: Judgement) -> Judgement {
-        if allowed.effect != Outcome::Allow || !self.might_name_forbidden_files() {
+    /// What is allowed may still be what a rule forbids, when nobody can tell.
+    fn if_nothing_is_hidden(&self, allowed: Judgement) -> Judgement {
+        if allowed.effect != Outcome::Allow || !self.might_be_forbidden() {
             return allowed;
         }
         Judgement {
@@ -166,8 +170,8 @@ impl<'c> Case<'c> {
     fn no_match(&self) -> Judgement {
         let because = match &self.subject {
             Subject::Command {
-                parts: Ok(parts), ..
-            } => self.part_without_rule(parts),
+                script: Ok(script), ..
+            } => self.part_without_rule(script),
             _ => None,
         };
         Judgement {
@@ -181,9 +185,9 @@ impl<'c> Case<'c> {
 }
 
 impl Because {
-    /// A command that names a file by a variable, or the like.
+    /// A command that names a file or a program by a variable, or the like.
     pub fn unknown_files() -> Self {
-        Self::NotUnderstood("a file it names is only known when it runs".to_owned())
+        Self::NotUnderstood("what it runs or reads is only known when it runs".to_owned())
     }
 }
 
@@ -211,6 +215,10 @@ impl fmt::Display for Because {
                 Ok(())
             }
             Self::NotUnderstood(why) => write!(formatter, "the command cannot be judged: {why}"),
+            Self::NotPlain(why) => write!(
+                formatter,
+                "rules for its parts do not apply to the command: {why}"
+            ),
             Self::Part(part) => write!(formatter, "no rule is about `{part}`"),
             Self::Unsandboxed => formatter.write_str("it asks to run outside the sandbox"),
             Self::NoRule { tool } => write!(formatter, "no rule is about this call of `{tool}`"),

@@ -33,10 +33,12 @@ mod effect;
 mod expand;
 mod explain;
 mod judge;
+mod known;
 mod location;
 mod matcher;
 mod path_pattern;
 mod place;
+mod protected;
 mod restrict;
 mod rule;
 mod set;
@@ -45,6 +47,7 @@ mod spelling;
 mod subject;
 mod suggest;
 mod text;
+mod web;
 
 #[cfg(test)]
 mod tests;
@@ -55,17 +58,20 @@ pub use command_pattern::CommandPattern;
 pub use effect::Effect;
 pub use explain::{Explained, Voice};
 pub use judge::{Because, Judgement, Outcome, PartAllowed, judge};
+pub use known::flaw;
 pub use location::{Location, Where};
 pub use matcher::{Matcher, understand};
 pub use path_pattern::{Anchors, Capitals, PathPattern};
 pub use place::{Found, Place};
+pub use protected::{is_protected, mentioned, protected_by, protected_write, writes_unknown};
 pub use restrict::{may_touch_unknown, restricts_command};
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, UnknownTool};
 pub use set::{RuleSet, UselessRule};
 pub use spelling::nearest;
 pub use subject::{Access, Subject};
-pub use suggest::{Suggestion, Width, suggest};
+pub use suggest::{Suggestion, Width, beginning, exact_command, suggest};
 pub use text::{RuleProblem, RuleText};
+pub use web::web_host;
 
 /// The page about rules, so that its examples are run.
 #[cfg(doctest)]

@@ -92,16 +92,30 @@ impl Location {
         }
     }
 
-    /// What a word means as a path here.
+    /// What a word means as a path here; a pattern means the files it finds now, the directory
+    /// in which it starts, and itself.
     pub fn places(&self, word: &Word) -> Where {
-        let path = match (&word.literal, &word.glob) {
-            (Some(path), _) => path.as_str(),
-            (None, Some(glob)) => match fixed_start(glob) {
-                Some(start) => start,
-                None => return Where::Unknown,
-            },
-            (None, None) => return Where::Unknown,
+        match (&word.literal, &word.glob) {
+            (Some(path), _) => self.literal_places(word, path),
+            (None, Some(glob)) => self.pattern_places(word, glob),
+            (None, None) => Where::Unknown,
+        }
+    }
+
+    fn pattern_places(&self, word: &Word, glob: &str) -> Where {
+        let Some(mut found) = self.expanded(word) else {
+            return Where::Unknown;
         };
+        for path in [fixed_start(glob), glob] {
+            match self.literal_places(word, path) {
+                Where::At(places) => found.extend(places),
+                Where::Unknown => return Where::Unknown,
+            }
+        }
+        Where::At(found)
+    }
+
+    fn literal_places(&self, word: &Word, path: &str) -> Where {
         match (word.text.starts_with('~'), path.strip_prefix('~')) {
             (true, Some(below)) => match &self.home {
                 Some(home) => at([home.join(below.trim_start_matches('/'))]),
@@ -112,11 +126,9 @@ impl Location {
             _ => at(self.bases.iter().map(|base| base.join(path))),
         }
     }
-}
 
-impl Location {
     /// The files that a pattern means now; none if that cannot be told.
-    pub(crate) fn expanded(&self, word: &Word) -> Option<Vec<Place>> {
+    pub fn expanded(&self, word: &Word) -> Option<Vec<Place>> {
         let pattern = word.glob.as_deref()?;
         if word.text.starts_with('~') || self.bases.is_empty() {
             return None;
@@ -132,13 +144,11 @@ fn at(paths: impl IntoIterator<Item = PathBuf>) -> Where {
     Where::At(paths.into_iter().map(|path| Place::of(&path)).collect())
 }
 
-/// The directory in which a pattern starts to vary, if it never leaves it.
-fn fixed_start(glob: &str) -> Option<&str> {
-    let varies = glob.find(['*', '?', '['])?;
-    let start = glob[..varies].rfind('/').map_or(0, |slash| slash + 1);
-    let leaves = glob[start..].split('/').any(|name| name.starts_with(".."));
-    let start = &glob[..start];
-    // `.*` means the parent directory to some shells.
-    let names_parent = glob[start.len()..].starts_with('.');
-    (!leaves && !names_parent).then_some(if start.is_empty() { "." } else { start })
+/// The directory in which a pattern starts to vary.
+fn fixed_start(glob: &str) -> &str {
+    let varies = glob.find(['*', '?', '[']).unwrap_or_default();
+    match glob[..varies].rfind('/') {
+        Some(slash) => &glob[..=slash],
+        None => ".",
+    }
 }

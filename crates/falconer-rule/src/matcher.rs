@@ -8,6 +8,7 @@ use crate::command_pattern::CommandPattern;
 use crate::effect::Effect;
 use crate::path_pattern::{Anchors, Capitals, PathPattern};
 use crate::text::{RuleProblem, RuleText};
+use crate::web::web_host;
 
 /// What a rule is about.
 #[derive(Debug, Clone)]
@@ -140,25 +141,36 @@ fn bare(tool: &str, effect: Effect) -> Result<Matcher, RuleProblem> {
 
 fn domain(content: &str) -> Result<Matcher, RuleProblem> {
     let host = content.strip_prefix("domain:").ok_or(RuleProblem::Domain)?;
-    let host = host.trim().trim_end_matches('.').to_lowercase();
+    let host = host.trim().trim_end_matches('.');
     let (host, below) = match host.strip_prefix("*.") {
-        Some(host) => (host.to_owned(), true),
+        Some(host) => (host, true),
         None => (host, false),
     };
-    if host.is_empty() || host.contains(['*', '/', ' ', ':', '@']) {
+    if host.is_empty() || host.contains(['*', '/', ' ', ':', '@', '?', '#', '%']) {
         return Err(RuleProblem::Domain);
     }
+    // As it is in addresses: in small letters, and without letters that names on the net lack.
+    let host = web_host(&format!("https://{host}/")).ok_or(RuleProblem::Domain)?;
     Ok(Matcher::Domain { host, below })
 }
 
 impl Matcher {
     /// Whether it is about all calls of the tool, so that a denial takes the tool away.
+    ///
+    /// The name of an MCP tool may be read in several ways; one that is meant is enough.
     pub fn is_whole_tool(&self, tool: &str) -> bool {
         match self {
-            Self::Tool(name) => name == tool,
+            Self::Tool(name) => {
+                // A server may be called `a__b`.
+                let rest = tool.strip_prefix(name.as_str());
+                let is_server = name.starts_with("mcp__");
+                rest.is_some_and(|rest| rest.is_empty() || is_server && rest.starts_with("__"))
+            }
             Self::Prefix(start) => tool.starts_with(start.as_str()),
             Self::ToolGlob(glob) => glob.is_match(tool),
-            Self::McpGlob(glob) => mcp_name(tool).is_some_and(|name| glob.is_match(name)),
+            Self::McpGlob(glob) => mcp_names(tool)
+                .iter()
+                .any(|(server, tool)| glob.is_match(format!("{server}/{tool}"))),
             Self::Server(server) => tool
                 .strip_prefix("mcp__")
                 .and_then(|rest| rest.strip_prefix(server.as_str()))
@@ -169,13 +181,34 @@ impl Matcher {
 
     /// Whether it allows all calls of the tool; the server is the one that has the tool, if that
     /// is known apart from the name.
+    ///
+    /// `mcp__a` must not speak for a server that is called `a__b`: if the name of the tool can be
+    /// read in several ways and the server is not known, only a rule with the whole name allows it.
     pub fn allows_whole_tool(&self, tool: &str, server: Option<&str>) -> bool {
-        let is_of_server = match (self, server) {
-            // `mcp__a` must not speak for a server that is called `a__b`.
-            (Self::Server(rule), Some(server)) => sanitised(server) == *rule,
-            _ => true,
+        if let Self::Tool(name) = self {
+            return name == tool;
+        }
+        if !tool.starts_with("mcp__") {
+            return self.is_whole_tool(tool);
+        }
+        let mut names = mcp_names(tool);
+        if let Some(server) = server {
+            let known = [sanitised(server), joined(&sanitised(server))];
+            names.retain(|(name, _)| known.iter().any(|known| known == name));
+        }
+        let [(name, rest)] = names.as_slice() else {
+            return false;
         };
-        is_of_server && self.is_whole_tool(tool)
+        match self {
+            Self::Server(rule) => {
+                rule == name && server.is_none_or(|server| sanitised(server) == *rule)
+            }
+            Self::Prefix(start) => {
+                start.starts_with(&format!("mcp__{name}__")) && tool.starts_with(start.as_str())
+            }
+            Self::McpGlob(glob) => glob.is_match(format!("{name}/{rest}")),
+            _ => self.is_whole_tool(tool),
+        }
     }
 
     /// Whether it is about a host.
@@ -210,8 +243,21 @@ fn sanitised(server: &str) -> String {
         .collect()
 }
 
-/// `mcp__server__tool` as `server/tool`.
-fn mcp_name(tool: &str) -> Option<String> {
-    let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    Some(format!("{server}/{tool}"))
+/// The name of a server without doubled underscores, as the native engine has it in names.
+fn joined(server: &str) -> String {
+    let mut name = server.to_owned();
+    while name.contains("__") {
+        name = name.replace("__", "_");
+    }
+    name.trim_end_matches('_').to_owned()
+}
+
+/// Every server and tool that `mcp__server__tool` may mean.
+fn mcp_names(tool: &str) -> Vec<(&str, &str)> {
+    let Some(rest) = tool.strip_prefix("mcp__") else {
+        return Vec::new();
+    };
+    let ends = (1..rest.len()).filter(|end| rest.as_bytes()[*end..].starts_with(b"__"));
+    let names = ends.map(|end| (&rest[..end], &rest[end + 2..]));
+    names.filter(|(_, tool)| !tool.is_empty()).collect()
 }

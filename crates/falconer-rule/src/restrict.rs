@@ -1,5 +1,7 @@
 //! Rules that deny or ask, compared with the parts of a command.
 
+mod reach;
+
 use crate::command_pattern::CommandPattern;
 use crate::location::{Location, Where};
 use crate::matcher::Matcher;
@@ -21,23 +23,31 @@ pub fn restricts_command(
                 || parts.iter().any(|part| matches_any_form(pattern, part, 0))
         }
         (Matcher::Command(pattern), Err(_)) => pieces(command).any(|piece| pattern.matches(piece)),
-        (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern),
-        (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern),
+        (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern, 0),
+        (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern, 0),
         _ => false,
     }
 }
 
-/// Whether a rule on files may be about one that is only known when the command runs.
+/// Whether a rule that denies or asks may be about something that is only known when the command
+/// runs: a word that expands, a shell that reads its input, a file on the way through a directory.
 pub fn may_touch_unknown(matcher: &Matcher, parts: &[Part], mut location: Location) -> bool {
     let words: fn(&Part) -> Vec<Word> = match matcher {
+        Matcher::Command(pattern) => {
+            return parts.iter().any(|part| reach::may_reach(pattern, part, 0));
+        }
         Matcher::Read(_) => named_words,
         Matcher::Edit(_) => written_words,
         _ => return false,
     };
     parts.iter().any(|part| {
         let unknown = words(part).iter().any(|word| is_unknown(word, &location));
+        let on_the_way = match matcher {
+            Matcher::Read(pattern) => reach::may_come_across(pattern, part, &location, 0),
+            _ => false,
+        };
         location.follow(part);
-        unknown
+        unknown || on_the_way
     })
 }
 
@@ -56,15 +66,20 @@ fn is_unknown(word: &Word, location: &Location) -> bool {
 fn any_file(
     parts: &[Part],
     mut location: Location,
-    words: impl Fn(&Part) -> Vec<Word>,
+    words: fn(&Part) -> Vec<Word>,
     pattern: &PathPattern,
+    shells: usize,
 ) -> bool {
     parts.iter().any(|part| {
         let touches = |place: &Place| pattern.touches(place);
-        let hit = words(part).iter().any(|word| {
-            let found = location.expanded(word).unwrap_or_default();
-            location.places(word).any(touches) || found.iter().any(touches)
-        });
+        let hit = words(part)
+            .iter()
+            .any(|word| location.places(word).any(touches));
+        let in_script = || {
+            let mut scripts = inner_scripts(part, shells).into_iter();
+            scripts.any(|inner| any_file(&inner, location.clone(), words, pattern, shells + 1))
+        };
+        let hit = hit || in_script();
         location.follow(part);
         hit
     })
@@ -73,23 +88,33 @@ fn any_file(
 /// Shells in shells that are looked into.
 const MAX_SHELLS: usize = 4;
 
+/// The parts of every script that a part hands to a shell.
+fn inner_scripts(part: &Part, shells: usize) -> Vec<Vec<Part>> {
+    if shells >= MAX_SHELLS {
+        return Vec::new();
+    }
+    let scripts = shell::scripts(part).into_iter();
+    scripts
+        .filter_map(|script| Some(shell::read(&script).ok()?.parts().to_vec()))
+        .collect()
+}
+
 fn matches_any_form(pattern: &CommandPattern, part: &Part, shells: usize) -> bool {
     let mut forms = shell::stripped_for_denial(part);
     forms.push(part.clone());
     forms.push(shell::stripped(part));
-    forms.iter().any(|form| {
-        let inner = shell::script(form).filter(|_| shells < MAX_SHELLS);
-        pattern.matches(&form.text())
-            || pattern.matches(&form.unquoted_text())
-            || inner.is_some_and(|script| matches_script(pattern, &script, shells + 1))
-    })
+    forms
+        .iter()
+        .any(|form| pattern.matches(&form.text()) || pattern.matches(&form.unquoted_text()))
+        || shells < MAX_SHELLS
+            && shell::scripts(part)
+                .iter()
+                .any(|script| matches_script(pattern, script, shells + 1))
 }
 
 fn matches_script(pattern: &CommandPattern, script: &str, shells: usize) -> bool {
-    match shell::parts(script) {
-        Ok(parts) => parts
-            .iter()
-            .any(|part| matches_any_form(pattern, part, shells)),
+    match shell::read(script) {
+        Ok(script) => (script.parts().iter()).any(|part| matches_any_form(pattern, part, shells)),
         Err(_) => pieces(script).any(|piece| pattern.matches(piece)),
     }
 }

@@ -54,28 +54,76 @@ pub struct RuleError {
     pub nearest: String,
 }
 
-/// Tools that rules often name, to find what was meant.
-const KNOWN: [&str; 19] = [
+/// Tools of the engines, to find out what was meant.
+const KNOWN: &[&str] = &[
     "Agent",
     "AskUserQuestion",
     "Bash",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
     "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
     "ExitPlanMode",
+    "ExitWorktree",
     "Glob",
     "Grep",
+    "KillBash",
     "KillShell",
     "LS",
+    "LSP",
+    "ListAgents",
+    "ListMcpResourcesTool",
     "Monitor",
     "MultiEdit",
     "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
     "Read",
+    "ReadMcpResourceTool",
+    "ReportFindings",
+    "ScheduleWakeup",
+    "SendMessage",
     "Skill",
+    "SlashCommand",
+    "StructuredOutput",
     "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoRead",
     "TodoWrite",
+    "ToolSearch",
     "WebFetch",
     "WebSearch",
+    "Workflow",
     "Write",
 ];
+
+/// A tool that a rule names and no engine has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the rule `{rule}` names the unknown tool `{tool}`{}", hint(.nearest))]
+#[non_exhaustive]
+pub struct UnknownTool {
+    /// The rule.
+    pub rule: String,
+    /// The tool it names.
+    pub tool: String,
+    /// A rule with a known tool that is written almost alike.
+    pub nearest: Option<String>,
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    match nearest {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None => String::new(),
+    }
+}
 
 impl Rule {
     /// Reads `Tool` or `Tool(what)`.
@@ -88,6 +136,38 @@ impl Rule {
         Ok(Self {
             label: written.to_string(),
             kind: Kind::Written(written),
+        })
+    }
+
+    /// Checks that the rule names a tool somebody has: one of the engines, of an MCP server, or
+    /// one of `more`.
+    ///
+    /// A denial that fails here denies nothing and is to be refused; for a rule that allows, a
+    /// warning will do.
+    ///
+    /// # Errors
+    /// If nobody is known to have the tool.
+    pub fn check_tool(&self, more: &[&str]) -> Result<(), UnknownTool> {
+        let Kind::Written(written) = &self.kind else {
+            return Ok(());
+        };
+        let tool = written.tool.as_str();
+        let is_known = match tool.split_once('*') {
+            Some((start, _)) => KNOWN
+                .iter()
+                .chain(more)
+                .any(|known| known.starts_with(start)),
+            None => KNOWN.contains(&tool) || more.contains(&tool),
+        };
+        if is_known || tool.starts_with("mcp__") {
+            return Ok(());
+        }
+        let content = written.content.as_deref();
+        let nearest = similar(tool).map(|meant| RuleText::new(meant, content).to_string());
+        Err(UnknownTool {
+            rule: self.label.clone(),
+            tool: tool.to_owned(),
+            nearest,
         })
     }
 
@@ -296,7 +376,7 @@ fn host_like(content: &str) -> String {
 
 /// A tool whose name is written almost like this.
 fn similar(name: &str) -> Option<&'static str> {
-    let known = nearest_word(name, &KNOWN)?;
+    let known = nearest_word(name, KNOWN)?;
     let changes = distance(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
     (changes <= 2 && changes < known.len()).then_some(known)
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::call::Call;
 use crate::location::{Location, Where};
 use crate::place::Place;
-use crate::shell::{self, Part, Unparsable, Word};
+use crate::shell::{self, Part, Script, Unparsable, Word};
+use crate::web::web_host;
 
 /// What a call is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub enum Subject {
     Command {
         /// As given.
         text: String,
-        /// Its parts, or why there are none.
-        parts: Result<Vec<Part>, Unparsable>,
+        /// Read once, or why it cannot be read.
+        script: Result<Script, Unparsable>,
     },
     /// Files that are read or written.
     Files {
@@ -67,7 +68,7 @@ impl Subject {
             }
             "WebFetch" => call
                 .text("url")
-                .and_then(host)
+                .and_then(web_host)
                 .map_or_else(|| tool(call), Self::Host),
             _ => tool(call),
         }
@@ -75,14 +76,14 @@ impl Subject {
 
     /// Whether a file that the call names is only known when it runs.
     pub fn names_unknown_files(&self, call: &Call<'_>) -> bool {
-        let Self::Command { parts, .. } = self else {
+        let Self::Command { script, .. } = self else {
             return false;
         };
-        let Ok(parts) = parts else {
+        let Ok(script) = script else {
             return true;
         };
         let mut location = Location::new(call.cwd, call.home);
-        parts.iter().any(|part| {
+        script.parts().iter().any(|part| {
             let opened = part.redirects.iter().map(|redirect| &redirect.file);
             let unknown = opened.chain(naming(part)).any(|word| {
                 let is_pattern = word.glob.is_some();
@@ -98,10 +99,10 @@ impl Subject {
         match self {
             Self::Files { places, .. } | Self::Tool { places } => places.clone(),
             Self::Host(_) => Vec::new(),
-            Self::Command { text, parts } => {
+            Self::Command { text, script } => {
                 let mut location = Location::new(call.cwd, call.home);
-                match parts {
-                    Ok(parts) => places_of_parts(parts, &mut location, 0),
+                match script {
+                    Ok(script) => places_of_parts(script.parts(), &mut location, 0),
                     Err(_) => rough_places(text, &location),
                 }
             }
@@ -113,14 +114,14 @@ fn command(call: &Call<'_>) -> Subject {
     let Some(text) = call.text("command") else {
         return tool(call);
     };
-    let parts = match call.tool {
+    let script = match call.tool {
         // Another language, which nobody here can read.
         "PowerShell" => Err(Unparsable::Syntax),
-        _ => shell::parts(text),
+        _ => shell::read(text),
     };
     Subject::Command {
         text: text.to_owned(),
-        parts,
+        script,
     }
 }
 
@@ -154,21 +155,6 @@ fn absolute(path: &str, call: &Call<'_>) -> PathBuf {
         (Some(below), Some(home)) => home.join(below),
         _ => call.cwd.join(path),
     }
-}
-
-/// The host of an address, without user and port.
-fn host(url: &str) -> Option<String> {
-    let rest = match url.split_once("://") {
-        Some((_, rest)) => rest,
-        None => url,
-    };
-    let authority = rest.split(['/', '?', '#', '\\']).next()?;
-    let host = authority.rsplit('@').next()?;
-    let host = match host.strip_prefix('[') {
-        Some(address) => address.split(']').next()?,
-        None => host.split(':').next()?,
-    };
-    (!host.is_empty()).then(|| host.to_lowercase())
 }
 
 /// Shells in shells that are looked into.
@@ -251,6 +237,6 @@ fn somewhere(path: &str) -> Place {
     Place::of(&Path::new("/").join(path))
 }
 
-fn is_edge(letter: char) -> bool {
+pub(crate) fn is_edge(letter: char) -> bool {
     letter.is_whitespace() || "|&;<>()`{}'\"=,$:@".contains(letter)
 }

@@ -5,7 +5,7 @@ use crate::effect::Effect;
 use crate::judge::{Outcome, judge};
 use crate::place::Place;
 use crate::rule::Rule;
-use crate::shell::{self, Part};
+use crate::shell::{self, Part, Script};
 use crate::subject::{Access, Subject};
 use crate::text::RuleText;
 
@@ -56,7 +56,10 @@ fn allows(rules: &[String], call: &Call<'_>) -> bool {
 
 fn candidates(call: &Call<'_>) -> Vec<(Width, Vec<String>)> {
     let mut found = match Subject::of(call) {
-        Subject::Command { text, parts } => commands(&text, &parts.unwrap_or_default()),
+        Subject::Command { text, script } => commands(
+            &text,
+            script.as_ref().map(Script::parts).unwrap_or_default(),
+        ),
         Subject::Files { access, places } => files(access, &places),
         Subject::Host(host) => vec![(Width::Exact, rule("WebFetch", &format!("domain:{host}")))],
         Subject::Tool { .. } => servers(call.tool),
@@ -72,11 +75,47 @@ fn rule(tool: &str, content: &str) -> Vec<String> {
     vec![RuleText::new(tool, Some(content)).to_string()]
 }
 
+/// Programs with commands of their own, so that their beginnings mean something.
+const WITH_COMMANDS: &[&str] = &[
+    "apt",
+    "brew",
+    "bundle",
+    "cargo",
+    "composer",
+    "conda",
+    "dnf",
+    "docker",
+    "dotnet",
+    "gem",
+    "gh",
+    "git",
+    "glab",
+    "go",
+    "gradle",
+    "helm",
+    "just",
+    "kubectl",
+    "make",
+    "mix",
+    "mvn",
+    "npm",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rustup",
+    "swift",
+    "systemctl",
+    "terraform",
+    "uv",
+    "yarn",
+];
+
 fn commands(command: &str, parts: &[Part]) -> Vec<(Width, Vec<String>)> {
-    let line = shell::one_line(command);
     let mut found = Vec::new();
-    if line.len() <= MAX_RULE_TEXT {
-        found.push((Width::Exact, rule("Bash", &line.replace('*', "\\*"))));
+    if let Some(exact) = exact_command(command, parts) {
+        found.push((Width::Exact, vec![exact]));
     }
     for words in [2, 1] {
         let beginnings: Option<Vec<String>> = parts
@@ -92,18 +131,29 @@ fn commands(command: &str, parts: &[Part]) -> Vec<(Width, Vec<String>)> {
     found
 }
 
-/// `Bash(git commit *)` for `git commit -m x`: a program, and its subcommand if two words are
-/// wanted and there is one.
-fn beginning(part: &Part, words: usize) -> Option<String> {
+/// The rule that allows exactly this command, with its stars escaped; none if it would mean
+/// something else each time.
+pub fn exact_command(command: &str, parts: &[Part]) -> Option<String> {
+    let line = shell::one_line(command);
+    let mut bare = parts.iter().map(shell::stripped);
+    let is_worth_it = line.len() <= MAX_RULE_TEXT && !bare.any(|part| part.opaque.is_some());
+    // A backslash in front of a star would be taken for its escape.
+    let is_clear = !line.contains("\\*") && !line.ends_with(":*");
+    (is_worth_it && is_clear && !line.is_empty())
+        .then(|| RuleText::new("Bash", Some(&line.replace('*', "\\*"))).to_string())
+}
+
+/// `Bash(git commit *)` for `git commit -m x`: a program with commands of its own, and the
+/// command if two words are wanted.
+pub fn beginning(part: &Part, words: usize) -> Option<String> {
     let part = shell::stripped(part);
-    let name = part.name().filter(|name| is_word(name))?;
-    let second = part
-        .arguments()
-        .first()
-        .and_then(|word| word.literal.as_deref());
-    let content = match second.filter(|word| words == 2 && is_word(word)) {
-        Some(second) => format!("{name} {second} *"),
-        None => format!("{name} *"),
+    let name = part.name().filter(|name| WITH_COMMANDS.contains(name))?;
+    let second = part.arguments().first();
+    let second = second.and_then(|word| word.literal.as_deref());
+    let content = match (words, second.filter(|word| is_word(word))) {
+        (1, _) => format!("{name} *"),
+        (_, Some(second)) => format!("{name} {second} *"),
+        (_, None) => return None,
     };
     part.assignments
         .is_empty()
@@ -147,6 +197,7 @@ fn files(access: Access, places: &[Place]) -> Vec<(Width, Vec<String>)> {
     found
 }
 
+/// The tool, and all of its server; a name that may be read in several ways has only the first.
 fn servers(tool: &str) -> Vec<(Width, Vec<String>)> {
     let Some((server, _)) = tool
         .strip_prefix("mcp__")

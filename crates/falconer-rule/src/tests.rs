@@ -1,5 +1,7 @@
 //! Rules against calls.
 
+mod denials;
+mod frames;
 mod properties;
 mod suggestions;
 
@@ -227,6 +229,24 @@ fn one_rule_on_one_call() {
             Outcome::Deny,
         ),
         (
+            Deny,
+            "WebFetch(domain:evil.invalid)",
+            web("https:///evil.invalid/"),
+            Outcome::Deny,
+        ),
+        (
+            Allow,
+            "WebFetch(domain:docs.rs)",
+            web("https:evil.invalid/://docs.rs/?q=SECRET"),
+            Outcome::NoMatch,
+        ),
+        (
+            Allow,
+            "WebFetch(domain:b\u{fc}cher.example)",
+            web("https://xn--bcher-kva.example/"),
+            Outcome::Allow,
+        ),
+        (
             Allow,
             "mcp__github",
             ("mcp__github__x", json!({})),
@@ -255,6 +275,42 @@ fn one_rule_on_one_call() {
             "mcp__github__get_*",
             ("mcp__github__set_x", json!({})),
             Outcome::NoMatch,
+        ),
+        (
+            Allow,
+            "mcp__github",
+            ("mcp__github__evil__x", json!({})),
+            Outcome::NoMatch,
+        ),
+        (
+            Allow,
+            "mcp__github__get_*",
+            ("mcp__github__get_a__x", json!({})),
+            Outcome::NoMatch,
+        ),
+        (
+            Allow,
+            "mcp__github",
+            ("mcp__github___x", json!({})),
+            Outcome::NoMatch,
+        ),
+        (
+            Allow,
+            "mcp__github__evil__x",
+            ("mcp__github__evil__x", json!({})),
+            Outcome::Allow,
+        ),
+        (
+            Deny,
+            "mcp__github",
+            ("mcp__github__evil__x", json!({})),
+            Outcome::Deny,
+        ),
+        (
+            Deny,
+            "mcp__github__evil",
+            ("mcp__github__evil__x", json!({})),
+            Outcome::Deny,
         ),
         (Deny, "mcp__*", ("mcp__any__x", json!({})), Outcome::Deny),
         (
@@ -427,4 +483,60 @@ fn a_rule_that_cannot_allow_is_told() {
     let input = json!({"file_path": "/a"});
     let found = set.judge(&Call::new("Read", &input, Path::new(CWD)));
     assert_eq!(found.effect, Outcome::Deny);
+}
+
+#[test]
+fn a_server_that_is_known_settles_whose_tool_it_is() {
+    let input = json!({});
+    let table = [
+        ("mcp__github", "github", Outcome::Allow),
+        ("mcp__github", "github__evil", Outcome::NoMatch),
+        ("mcp__github__e*", "github", Outcome::Allow),
+        ("mcp__github__e*", "github__evil", Outcome::NoMatch),
+    ];
+    for (rule, server, expected) in table {
+        let call = Call::new("mcp__github__evil__x", &input, Path::new(CWD)).server(server);
+        let found = judge(&rules(&[(Effect::Allow, rule)]), &call);
+        assert_eq!(found.effect, expected, "{rule} for {server}");
+    }
+    for (glob, server, expected) in [
+        ("github/*", None, Outcome::NoMatch),
+        ("github/*", Some("github"), Outcome::Allow),
+        ("github/*", Some("github__evil"), Outcome::NoMatch),
+    ] {
+        let mut call = Call::new("mcp__github__evil__x", &input, Path::new(CWD));
+        call.server = server;
+        let rule = Rule::mcp(glob).unwrap();
+        let found = judge(&[(Effect::Allow, rule.clone())], &call);
+        assert_eq!(found.effect, expected, "{glob} for {server:?}");
+        let found = judge(&[(Effect::Deny, rule)], &call);
+        assert_eq!(found.effect, Outcome::Deny, "{glob} for {server:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_nobody_has_is_told() {
+    let table = [
+        ("Bash(rm *)", Ok(())),
+        ("mcp__any__tool", Ok(())),
+        ("Todo*", Ok(())),
+        ("Deploy", Ok(())),
+        ("Reed", Err(Some("Read"))),
+        ("Frobnicate", Err(None)),
+        ("Frob*", Err(None)),
+    ];
+    for (text, expected) in table {
+        let rule = Rule::parse(text).unwrap();
+        let found = rule.check_tool(&["Deploy"]);
+        let found = found.map_err(|error| error.nearest);
+        let expected = expected.map_err(|nearest: Option<&str>| nearest.map(str::to_owned));
+        assert_eq!(found, expected, "{text}");
+    }
+    let error = Rule::parse("Reed").unwrap().check_tool(&[]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the rule `Reed` names the unknown tool `Reed`; did you mean `Read`?"
+    );
+    let error = Rule::parse("Bahs(rm *)").unwrap_err();
+    assert_eq!(error.nearest, "Bash(rm *)");
 }

@@ -8,16 +8,17 @@ use crate::location::{Location, Where};
 use crate::matcher::{Matcher, names_file};
 use crate::place::Place;
 use crate::set::Entry;
-use crate::shell::{self, Direction, Part, Redirect};
+use crate::shell::{self, Direction, Part, Redirect, Script};
 use crate::subject::{Access, Subject};
 
 impl Case<'_> {
     /// The rules that allow the call, if they allow all of it.
     pub(super) fn allowed(&self) -> Option<Judgement> {
         let judgement = match &self.subject {
-            Subject::Command { text, parts } => self
+            Subject::Command { text, script } => self
                 .first(|case, matcher| case.allows_tool(matcher))
-                .or_else(|| self.command_allowed(text, parts.as_deref().ok()?)),
+                .or_else(|| self.spelled_out(text))
+                .or_else(|| self.command_allowed(script.as_ref().ok()?)),
             _ => self.first(|case, matcher| case.covers(matcher)),
         }?;
         let leaves_sandbox = self.call.input.get("dangerouslyDisableSandbox");
@@ -38,13 +39,7 @@ impl Case<'_> {
     }
 
     fn allows_tool(&self, matcher: &Matcher) -> bool {
-        // A name alone does not tell `mcp__a__b` of the server `a` from one called `a__b`.
-        let tool = self.call.tool;
-        let server = tool.strip_prefix("mcp__").and_then(|rest| {
-            let (server, _) = rest.split_once("__")?;
-            Some(server)
-        });
-        matcher.allows_whole_tool(tool, server)
+        matcher.allows_whole_tool(self.call.tool, self.call.server)
     }
 
     fn covers(&self, matcher: &Matcher) -> bool {
@@ -69,20 +64,22 @@ impl Case<'_> {
         }
     }
 
-    /// Several rules may allow a command together, a part each.
-    fn command_allowed(&self, command: &str, parts: &[Part]) -> Option<Judgement> {
-        let is_opaque = parts
-            .iter()
-            .any(|part| shell::stripped(part).opaque.is_some());
-        if self.call.tool != "Bash" || is_opaque || parts.is_empty() {
+    /// A rule that spells out exactly this text, whatever it contains.
+    fn spelled_out(&self, command: &str) -> Option<Judgement> {
+        let line = shell::one_line(command);
+        if self.call.tool != "Bash" {
             return None;
         }
-        let line = shell::one_line(command);
-        let spelled_out = self.first(|_, matcher| {
+        self.first(|_, matcher| {
             matches!(matcher, Matcher::Command(pattern) if pattern.is_exact() && pattern.matches(line))
-        });
-        if spelled_out.is_some() {
-            return spelled_out;
+        })
+    }
+
+    /// Several rules may allow a plain command together, a part each.
+    fn command_allowed(&self, script: &Script) -> Option<Judgement> {
+        let parts = script.parts();
+        if self.call.tool != "Bash" || script.plain().is_err() || parts.is_empty() {
+            return None;
         }
         let mut location = Location::new(self.call.cwd, self.call.home);
         let mut allowed = Vec::new();
@@ -138,7 +135,11 @@ impl Case<'_> {
     }
 
     /// The first part that keeps a command from being allowed, to name it.
-    pub(super) fn part_without_rule(&self, parts: &[Part]) -> Option<Because> {
+    pub(super) fn part_without_rule(&self, script: &Script) -> Option<Because> {
+        if let Err(why) = script.plain() {
+            return Some(Because::NotPlain(why));
+        }
+        let parts = script.parts();
         let mut location = Location::new(self.call.cwd, self.call.home);
         for part in parts {
             if self.part_allowed(part, &location).is_none() {

@@ -6,7 +6,8 @@ use crate::location::Location;
 use crate::matcher::{Matcher, names_file};
 use crate::path_pattern::PathPattern;
 use crate::place::Place;
-use crate::restrict::restricts_command;
+use crate::restrict::{may_touch_unknown, restricts_command};
+use crate::shell::Script;
 use crate::subject::{Access, Subject};
 
 impl Case<'_> {
@@ -44,9 +45,12 @@ impl Case<'_> {
                 tool == self.call.tool && self.names().iter().any(|text| name.matches(text))
             }
             (Matcher::Domain { .. }, Subject::Host(host)) => matcher.matches_domain(host),
-            (_, Subject::Command { text, parts }) => {
+            // Nobody knows where it goes.
+            (Matcher::Domain { .. }, Subject::Tool { .. }) => self.call.tool == "WebFetch",
+            (_, Subject::Command { text, script }) => {
                 let location = Location::new(self.call.cwd, self.call.home);
-                restricts_command(matcher, text, parts.as_deref(), location)
+                let parts = script.as_ref().map(Script::parts);
+                restricts_command(matcher, text, parts, location)
             }
             (_, Subject::Files { access, places }) => {
                 let pattern = self.pattern_for(matcher, *access);
@@ -99,28 +103,32 @@ impl Case<'_> {
         })
     }
 
-    /// Whether a rule forbids files, and a command names some that nobody knows.
-    pub(super) fn might_name_forbidden_files(&self) -> bool {
-        let restrictions = || {
-            let deny = self.rules.that(Effect::Deny);
-            deny.chain(self.rules.that(Effect::Ask))
-                .map(|(_, _, matcher)| matcher)
+    /// Whether a rule may forbid what a command does, and nobody can tell before it runs.
+    pub(super) fn might_be_forbidden(&self) -> bool {
+        let Subject::Command {
+            script: Ok(script), ..
+        } = &self.subject
+        else {
+            return false;
         };
-        let on_access = |matcher: &Matcher| matches!(matcher, Matcher::Read(_) | Matcher::Edit(_));
-        let on_paths = |matcher: &Matcher| matches!(matcher, Matcher::AnyPath { .. });
-        let has_pattern = || match &self.subject {
-            Subject::Command {
-                parts: Ok(parts), ..
-            } => {
-                let words = parts.iter().flat_map(|part| part.arguments());
-                words.into_iter().any(|word| word.glob.is_some())
+        let deny = self.rules.that(Effect::Deny);
+        let mut restrictions = deny.chain(self.rules.that(Effect::Ask));
+        let parts = script.parts();
+        let mut words = parts.iter().flat_map(|part| part.arguments());
+        let has_pattern = words.any(|word| word.glob.is_some());
+        restrictions.any(|(_, _, matcher)| match matcher {
+            // Patterns are looked up on the disk for rules on paths, not for the others.
+            Matcher::Read(_) | Matcher::Edit(_) if has_pattern => true,
+            Matcher::Read(_) | Matcher::Edit(_) | Matcher::AnyPath { .. }
+                if self.subject.names_unknown_files(self.call) =>
+            {
+                true
             }
-            _ => false,
-        };
-        // Patterns are looked up on the disk for rules on paths, not for the others.
-        (restrictions().any(on_access) && has_pattern())
-            || (restrictions().any(|matcher| on_access(matcher) || on_paths(matcher))
-                && self.subject.names_unknown_files(self.call))
+            _ => {
+                let location = Location::new(self.call.cwd, self.call.home);
+                may_touch_unknown(matcher, parts, location)
+            }
+        })
     }
 
     /// Whether somebody wanted to have a say about commands.

@@ -55,11 +55,7 @@ fn from_narrow_to_wide() {
         (
             "Bash",
             json!({"command": "ls *.rs"}),
-            &[
-                (Exact, &["Bash(ls \\*.rs)"]),
-                (Prefix, &["Bash(ls *)"]),
-                (Tool, &["Bash"]),
-            ],
+            &[(Exact, &["Bash(ls \\*.rs)"]), (Tool, &["Bash"])],
         ),
         // A beginning would not allow what leaves the frame, and nothing allows what is opaque.
         (
@@ -114,5 +110,35 @@ fn from_narrow_to_wide() {
             })
             .collect();
         assert_eq!(suggested(tool, input), expected, "{tool} {input}");
+    }
+}
+
+#[test]
+fn programs_that_do_anything_have_no_wider_form() {
+    let table = [
+        ("rm build", "Bash(rm build)"),
+        ("rm -rf build/*", "Bash(rm -rf build/\\*)"),
+        ("rm *.o", "Bash(rm \\*.o)"),
+        ("cp notes out", "Bash(cp notes out)"),
+        ("tee out", "Bash(tee out)"),
+        ("ssh host ls", "Bash(ssh host ls)"),
+        ("bash deploy", "Bash(bash deploy)"),
+        ("sudo rm x", "Bash(sudo rm x)"),
+        ("eval ls", "Bash(eval ls)"),
+        ("python3 x.py", "Bash(python3 x.py)"),
+        ("xargs rm", "Bash(xargs rm)"),
+        ("env ls", "Bash(env ls)"),
+        (
+            "for x in a; do rm x; done",
+            "Bash(for x in a; do rm x; done)",
+        ),
+    ];
+    for (command, exact) in table {
+        let found = suggested("Bash", &json!({"command": command}));
+        let expected = [
+            (Width::Exact, vec![exact.to_owned()]),
+            (Width::Tool, vec!["Bash".to_owned()]),
+        ];
+        assert_eq!(found, expected, "{command}");
     }
 }

@@ -1,0 +1,157 @@
+//! Tests of protected places.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{MOST_NAMES, TABLE, is_named, mentioned, names, protected_by};
+use crate::call::Call;
+
+/// A project with a repository, a repository without a work tree, and links.
+fn project() -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a directory");
+    for directory in [".git/hooks", "bare/objects", "src", "home"] {
+        std::fs::create_dir_all(root.path().join(directory)).expect("a directory");
+    }
+    for file in [".git/config", "bare/HEAD", "bare/config", "in"] {
+        std::fs::write(root.path().join(file), "").expect("a file");
+    }
+    std::os::unix::fs::symlink(".git", root.path().join("link")).expect("a link");
+    root
+}
+
+fn is_asked(root: &Path, tool: &str, input: &Value) -> bool {
+    let home = root.join("home");
+    protected_by(&Call::new(tool, input, root).home(&home)).is_some()
+}
+
+#[test]
+fn every_name_of_the_table_is_protected_with_everything_below() {
+    for name in names::LISTS.iter().copied().flatten() {
+        assert_eq!(name.to_lowercase(), **name, "{name}");
+        assert!(name.split('/').count() <= MOST_NAMES, "{name}");
+        for path in [
+            format!("/a/{name}"),
+            format!("/a/{name}/b/c"),
+            format!("/a/{}", name.to_uppercase()),
+        ] {
+            assert!(is_named(Path::new(&path)), "{path}");
+        }
+        assert!(mentioned(&format!("x {name} y")).is_some(), "{name}");
+    }
+    let count: usize = names::LISTS.iter().map(|list| list.len()).sum();
+    assert_eq!(count, TABLE.len(), "a name is in the table twice");
+    for path in [
+        "/a/src/main.rs",
+        "/a/.gitignore",
+        "/a/.github/x",
+        "/a/config.toml",
+        "/a/workflows/x",
+    ] {
+        assert!(!is_named(Path::new(path)), "{path}");
+    }
+}
+
+#[test]
+fn file_tools_are_asked_about_protected_places() {
+    let root = project();
+    let table = [
+        (".git/config", true),
+        (".claude-x/settings.json", true),
+        (".config/falconer/config.toml", true),
+        (".local/state/falconer/token", true),
+        ("xdg/falconer/token", true),
+        ("link/hooks/x", true),
+        ("bare/config", true),
+        ("bare/hooks/post-merge", true),
+        ("bare/objects/x", true),
+        ("new/HEAD", true),
+        ("new/config", false),
+        ("src/config", false),
+        ("src/head", false),
+    ];
+    for (path, expected) in table {
+        let input = json!({"file_path": path});
+        assert_eq!(is_asked(root.path(), "Write", &input), expected, "{path}");
+        assert!(!is_asked(root.path(), "Read", &input), "Read {path}");
+        let input = json!({"path": path});
+        assert_eq!(
+            is_asked(root.path(), "mcp__disk__save", &input),
+            expected,
+            "a server and {path}"
+        );
+    }
+}
+
+#[test]
+fn commands_are_asked_about_protected_places_whatever_program_writes() {
+    let root = project();
+    let asked = [
+        "sed -i s/a/b/ .git/config",
+        "sed -n 'w .git/hooks/pre-commit' in",
+        "sort -o .git/hooks/x in",
+        "sort -o.git/hooks/x in",
+        "sort -uo.git/hooks/x in",
+        "sort --output=.git/hooks/x in",
+        "cp -t .git/hooks in",
+        "cp -vt.git/hooks in",
+        "cp --target-directory=.git/hooks in",
+        "cp in .g*/config",
+        "cp in link/config",
+        "cp in .GIT/config",
+        "mv in bare/hooks/x",
+        "cp in new/HEAD",
+        "curl -o .git/hooks/x http://a",
+        "curl http://a -o.git/hooks/x",
+        "perl -i -pe s/a/b/ .git/config",
+        "git mv in .mcp.json",
+        "git checkout -- .github/workflows/x.yml",
+        "git -C .git add x",
+        "dd if=in of=.git/config",
+        "tar xf in -C .git",
+        "python3 -c \"open('.git/config', 'w')\"",
+        "bash -c 'echo x > .git/config'",
+        "tee .envrc",
+        "ln -s in ~/.bashrc",
+        "sudo tee ~/.profile",
+        "xargs rm .npmrc",
+        "F=.git/config make",
+        "echo x > .git/config",
+        "echo x >> ./link/config",
+        "cd .git && make",
+        "cd .git/hooks; make post-merge",
+        "make --file=$X/.git/config",
+        "make .*/config",
+        "rsync in host:.ssh/authorized_keys",
+    ];
+    let free = [
+        "cat .git/config",
+        "ls .git/hooks",
+        "grep -r x .github/workflows",
+        "git add .github/workflows/ci.yml",
+        "git commit -m 'change .git/config' .gitmodules",
+        "git reset --hard HEAD",
+        "git diff HEAD~2 -- src",
+        "git push origin HEAD",
+        "make all",
+        "cp in src/out",
+        "echo .git/config",
+        "sed -i s/a/b/ src/main.rs",
+        "prettier --write src/**/*.ts",
+        "cargo test --manifest-path src/Cargo.toml",
+        "rm -f *.o",
+    ];
+    for (commands, expected) in [(&asked[..], true), (&free[..], false)] {
+        for command in commands {
+            let input = json!({ "command": command });
+            assert_eq!(is_asked(root.path(), "Bash", &input), expected, "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_command_with_too_many_words_is_asked_about() {
+    let root = project();
+    let input = json!({ "command": format!("make {}", "a ".repeat(5_000)) });
+    assert!(is_asked(root.path(), "Bash", &input));
+}

@@ -1,0 +1,157 @@
+//! What a command may reach that nobody can see in its words.
+
+use std::path::PathBuf;
+
+use super::{MAX_SHELLS, inner_scripts};
+use crate::command_pattern::CommandPattern;
+use crate::location::{Location, Where};
+use crate::path_pattern::PathPattern;
+use crate::place::{Found, Place};
+use crate::shell::{self, Part, Word};
+
+/// Files and directories that are looked at below the roots of a search.
+const MOST: usize = 4_096;
+
+/// Whether a part may run what a pattern forbids, although its words do not say so.
+pub(super) fn may_reach(pattern: &CommandPattern, part: &Part, shells: usize) -> bool {
+    if part.words.is_empty() {
+        return shell::runs_unknown(part);
+    }
+    let mut forms = shell::stripped_for_denial(part);
+    forms.extend(without_values(part));
+    let mut inner = inner_scripts(part, shells).into_iter();
+    shell::runs_unknown(part)
+        || forms
+            .iter()
+            .any(|form| goes_on(pattern, form, takes_more(part)))
+        || names_in_code(pattern, part)
+        || shells >= MAX_SHELLS && !shell::scripts(part).is_empty()
+        || inner.any(|parts| {
+            let mut parts = parts.iter();
+            parts.any(|part| part.opaque.is_some() || may_reach(pattern, part, shells + 1))
+        })
+}
+
+/// Whether the words up to the first that is not known may be the beginning of what is meant.
+fn goes_on(pattern: &CommandPattern, form: &Part, takes_more: bool) -> bool {
+    let known: Vec<&str> = form
+        .words
+        .iter()
+        .map_while(|word| word.literal.as_deref())
+        .collect();
+    if known.len() == form.words.len() && !takes_more {
+        return false;
+    }
+    let known = known.join(" ");
+    known.is_empty() || pattern.may_continue(&format!("{known} "))
+}
+
+/// Programs that add words from their input to what they run.
+fn takes_more(part: &Part) -> bool {
+    let name = part.name().and_then(|name| name.rsplit('/').next());
+    let mut forms = shell::stripped_for_denial(part).into_iter();
+    matches!(name, Some("xargs" | "parallel"))
+        || forms.any(|form| matches!(form.name(), Some("xargs" | "parallel")))
+}
+
+/// The command without the options in front of its first argument, and without the words after
+/// them, which may be their values.
+fn without_values(part: &Part) -> Vec<Part> {
+    let mut found = Vec::new();
+    let arguments = part.arguments();
+    let is_option = |index: usize| {
+        let word = arguments.get(index).map(Word::unquoted);
+        word.is_some_and(|word| word.starts_with(['-', '+']))
+    };
+    for start in 1..arguments.len().min(16) {
+        let is_skipped = |index: usize| is_option(index) || index > 0 && is_option(index - 1);
+        if !(0..start).all(is_skipped) {
+            break;
+        }
+        let mut form = part.clone();
+        form.words.drain(1..=start);
+        found.push(form);
+    }
+    found
+}
+
+/// Code for an interpreter, or configuration for git, that names the program.
+fn names_in_code(pattern: &CommandPattern, part: &Part) -> bool {
+    let Some(program) = pattern.program() else {
+        return true;
+    };
+    let name = part.name().and_then(|name| name.rsplit('/').next());
+    let mut words = part.arguments().iter().map(Word::unquoted);
+    match name {
+        Some("git") if program == "git" => {
+            words.any(|word| word.starts_with("-c") || word.starts_with("--config-env"))
+        }
+        Some(name) if shell::runs_code(name) => words.any(|word| word.contains(program)),
+        _ => false,
+    }
+}
+
+/// Whether a program that reads whole directories may come across a file that is meant.
+pub(super) fn may_come_across(
+    pattern: &PathPattern,
+    part: &Part,
+    location: &Location,
+    shells: usize,
+) -> bool {
+    let mut forms = shell::stripped_for_denial(part).into_iter();
+    let reads = |form: Part| shell::reads_trees(&form) && meets(pattern, &form, location);
+    let mut inner = inner_scripts(part, shells).into_iter();
+    forms.any(reads)
+        || inner.any(|parts| {
+            let mut parts = parts.iter();
+            parts.any(|part| may_come_across(pattern, part, location, shells + 1))
+        })
+}
+
+fn meets(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
+    let mut roots = Vec::new();
+    for word in part.arguments() {
+        match location.places(word) {
+            Where::At(places) => roots.extend(places.into_iter().filter(|place| place.is_dir)),
+            Where::Unknown => return true,
+        }
+    }
+    if roots.is_empty() {
+        match location.places(&Word::plain(".")) {
+            Where::At(places) => roots = places,
+            Where::Unknown => return true,
+        }
+    }
+    let mut budget = MOST;
+    roots.iter().any(|root| walk(pattern, root, &mut budget))
+}
+
+/// Looks for the file below a directory; what is too large to be looked at may hold it.
+fn walk(pattern: &PathPattern, root: &Place, budget: &mut usize) -> bool {
+    let mut todo = vec![PathBuf::new()];
+    while let Some(below) = todo.pop() {
+        let Ok(entries) = std::fs::read_dir(root.real.join(&below)) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            let Some(rest) = budget.checked_sub(1) else {
+                return true;
+            };
+            *budget = rest;
+            let path = below.join(entry.file_name());
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let kind = if is_dir {
+                Found::Directory
+            } else {
+                Found::File
+            };
+            if pattern.touches(&root.found(&path, kind)) {
+                return true;
+            }
+            if is_dir {
+                todo.push(path);
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,121 @@
+//! Denials cannot be evaded: what may reach them is asked about.
+
+use serde_json::json;
+
+use super::{command, judged};
+use crate::{Effect, Outcome};
+
+#[test]
+fn a_denied_command_is_not_reached_in_another_way() {
+    use Outcome::{Allow, Ask, Deny};
+    let table = [
+        ("git push", Deny),
+        ("git push origin main", Deny),
+        ("git <&0 push", Deny),
+        ("git <<E push\nx\nE", Deny),
+        ("git -C . push", Deny),
+        ("git --no-pager push", Deny),
+        ("git --git-dir=.git push", Deny),
+        ("git --git-dir .git push", Deny),
+        ("/usr/bin/git push", Deny),
+        ("env git push", Deny),
+        ("sudo -u me git push", Deny),
+        ("find . -exec git push ';'", Deny),
+        ("bash -c 'git push'", Deny),
+        ("bash -c 'cd x; git -C . push'", Deny),
+        ("timeout 5 sh -c 'git push'", Deny),
+        ("trap 'git push' EXIT", Deny),
+        ("env -S 'git push'", Deny),
+        ("'git' \"push\"", Deny),
+        ("git $'push'", Ask),
+        ("git \"$(echo push)\"", Ask),
+        ("git `echo push`", Ask),
+        ("for x in push; do git $x; done", Ask),
+        ("g() { git \"$@\"; }; g push", Ask),
+        ("ls() { git push; }; ls", Deny),
+        ("xargs git <<< push", Ask),
+        ("echo push | xargs git", Ask),
+        ("echo push | xargs -n 1 git", Ask),
+        ("bash <<< 'git push'", Ask),
+        ("echo 'git push' | sh", Ask),
+        ("echo 'git push' | bash -s", Ask),
+        ("bash /dev/stdin <<< 'git push'", Ask),
+        ("bash <(echo git push)", Ask),
+        ("cat <<E | bash\ngit push\nE", Ask),
+        ("bash -c \"$x\"", Ask),
+        ("bash -c 'git $1' _ push", Ask),
+        ("eval \"$x\"", Ask),
+        ("$x push", Ask),
+        ("g{it,} push", Ask),
+        ("git -c alias.p=push p", Ask),
+        ("python3 -c 'import os; os.system(\"git push\")'", Ask),
+        ("python3 <<E\nx\nE", Ask),
+        ("awk 'BEGIN{system(\"git push\")}'", Ask),
+        ("git --exec-path /x push", Deny),
+        ("git p?sh", Ask),
+        ("[[ a =~ ^(`git push`)$ ]]", Deny),
+        ("echo =~&git push ]", Deny),
+        ("let 'a[$(git push)]'", Ask),
+        ("declare -i 'x=a[$(git push)]'", Ask),
+        ("test -v 'a[$(git push)]'", Ask),
+        ("printf -v 'a[$(git push)]' x", Ask),
+        ("read 'a[$(git push)]' <<< x", Ask),
+        ("unset 'a[$(git push)]'", Ask),
+        ("PS4='$(git push)'; set -x; ls", Ask),
+        ("PROMPT_COMMAND='git push' ls", Ask),
+        ("export BASH_ENV=x; ls", Ask),
+        ("hash -p /usr/bin/git ls; ls push", Ask),
+        // The rest is not in question.
+        ("export A=1", Allow),
+        ("set -e; ls", Allow),
+        ("[ -f a ] && ls", Allow),
+        ("printf '%s\\n' 'a[0]'", Allow),
+        ("git status", Allow),
+        ("git commit -m \"$x\"", Allow),
+        ("git log -- $x", Allow),
+        ("echo $x", Allow),
+        ("make $x", Allow),
+        ("for x in a b; do echo $x; done", Allow),
+        ("bash script.sh", Allow),
+        ("python3 -c 'print(1)'", Allow),
+        ("ls | xargs -n 1 echo", Allow),
+        ("npm run x", Allow),
+    ];
+    for (text, expected) in table {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, "Bash(git push:*)")];
+        assert_eq!(command(&rules, text), expected, "{text}");
+        let asked = [(Effect::Allow, "Bash"), (Effect::Ask, "Bash(git push:*)")];
+        let expected = if expected == Deny { Ask } else { expected };
+        assert_eq!(command(&asked, text), expected, "ask: {text}");
+    }
+}
+
+#[test]
+fn a_denied_file_is_not_read_in_another_way() {
+    use Outcome::{Allow, Ask, Deny};
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("clean/sub")).unwrap();
+    std::fs::write(root.path().join(".env"), "").unwrap();
+    std::fs::write(root.path().join("clean/sub/a"), "").unwrap();
+    let here = root.path().display();
+    let table = [
+        (format!("cat {here}/.env"), Deny),
+        (format!("bash -c 'cat {here}/.env'"), Deny),
+        (format!("sh -c \"cd /; cat {here}/.env\""), Deny),
+        (format!("cat <<E {here}/.env\nx\nE"), Deny),
+        (format!("cat <&0 {here}/.env"), Deny),
+        (format!("grep -r KEY {here}"), Ask),
+        (format!("bash -c 'grep -r KEY {here}'"), Ask),
+        (format!("diff -r {here} {here}/clean"), Ask),
+        (format!("tar cf - {here}"), Ask),
+        (format!("cp -r {here} /tmp/x"), Ask),
+        (format!("rg KEY {here}"), Ask),
+        (format!("grep -r KEY {here}/clean"), Allow),
+        (format!("grep KEY {here}/clean/sub/a"), Allow),
+    ];
+    for (text, expected) in table {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, "Read(//**/.env)")];
+        let found = judged(&rules, "Bash", &json!({"command": text}));
+        assert_eq!(found.effect, expected, "{text}: {}", found.because);
+    }
+}
