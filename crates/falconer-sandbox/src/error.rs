@@ -40,6 +40,14 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// The program was to be confined and could not be, so it was not run.
+    #[error("failed to confine {}: {source}", program.display())]
+    NotConfined {
+        /// The program as it was asked for.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// Something else failed, such as running out of file descriptors or processes.
     #[error("failed to start {}: cannot {doing}: {source}", program.display())]
     Io {
