@@ -13,6 +13,7 @@ use super::ladder::{Ladder, Rung, Schedule};
 use super::marker::Marker;
 use super::sweep::SWEEP_LIMIT;
 use super::tree::Process;
+use crate::confine::PrivateDirectory;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -39,6 +40,8 @@ pub(super) struct Child {
     /// sent SIGKILL and not yet seen gone.
     pub(super) known: Vec<Process>,
     census_due: bool,
+    /// The directory of a confined process; removed before its exit is published.
+    private: Option<PrivateDirectory>,
     /// The root has ended; it stays a zombie, and its id reserved, until the sweep is done.
     pub(super) root_ended: bool,
 }
@@ -62,6 +65,7 @@ impl Child {
         started: Started,
         marker: Marker,
         exit: watch::Sender<Option<Exit>>,
+        private: Option<PrivateDirectory>,
     ) -> Self {
         Self {
             id,
@@ -72,6 +76,7 @@ impl Child {
             exit,
             known: Vec::new(),
             census_due: false,
+            private,
             root_ended: false,
         }
     }
@@ -179,6 +184,7 @@ impl Child {
 
     fn publish(&mut self, leftovers: Vec<u32>) {
         self.phase = Phase::Given;
+        self.private = None;
         let status = if self.root_ended {
             self.reap()
         } else {

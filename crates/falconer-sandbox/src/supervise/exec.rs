@@ -15,21 +15,30 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
+use super::tag::{Limit, Tag};
+use crate::confine::{Attempts, Bars, Cage};
+
 /// Everything the child needs, prepared so that it has nothing to allocate.
 #[derive(Debug)]
-pub(super) struct Image {
-    pub(super) program: CString,
-    pub(super) argv: Vec<CString>,
-    pub(super) envp: Vec<CString>,
-    pub(super) cwd: Option<CString>,
+pub(crate) struct Image {
+    pub(crate) program: CString,
+    pub(crate) argv: Vec<CString>,
+    pub(crate) envp: Vec<CString>,
+    pub(crate) cwd: Option<CString>,
     /// What becomes its descriptors 0, 1 and 2. Everything else is closed.
-    pub(super) stdio: [OwnedFd; 3],
-    pub(super) kind: Kind,
+    pub(crate) stdio: [OwnedFd; 3],
+    pub(crate) kind: Kind,
+    /// The limits by which it is recognised.
+    pub(crate) tag: Option<Tag>,
+    /// The rules that confine it.
+    pub(crate) cage: Option<Cage>,
+    /// What it tries instead of becoming a program.
+    pub(crate) attempts: Option<Attempts>,
 }
 
 /// What a process is to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Leads a process group, adopts its orphaned descendants, gets SIGTERM when the thread
     /// that started it ends.
     Supervised,
@@ -39,31 +48,32 @@ pub(super) enum Kind {
 
 /// A process that has begun to run its program.
 #[derive(Debug)]
-pub(super) struct Started {
-    pub(super) pid: Pid,
-    pub(super) pidfd: OwnedFd,
+pub(crate) struct Started {
+    pub(crate) pid: Pid,
+    pub(crate) pidfd: OwnedFd,
 }
 
 /// The step that failed, and how.
 #[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) step: Step,
-    pub(super) source: io::Error,
+pub(crate) struct Failure {
+    pub(crate) step: Step,
+    pub(crate) source: io::Error,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Before anything is started.
     Guard,
     Clone,
     Prepare,
     Chdir,
+    Confine,
     Exec,
 }
 
 /// Starts `image`; returns once it has replaced the child's memory, or failed to.
-pub(super) fn start(image: &Image) -> Result<Started, Failure> {
+pub(crate) fn start(image: &Image) -> Result<Started, Failure> {
     let argv = pointers(&image.argv);
     let envp = pointers(&image.envp);
     let plan = Plan {
@@ -73,6 +83,9 @@ pub(super) fn start(image: &Image) -> Result<Started, Failure> {
         cwd: image.cwd.as_ref().map_or(ptr::null(), |cwd| cwd.as_ptr()),
         stdio: [0, 1, 2].map(|index: usize| image.stdio[index].as_raw_fd()),
         kind: image.kind,
+        tag: image.tag,
+        bars: image.cage.as_ref().map(Bars::of),
+        attempts: image.attempts.as_ref(),
         parent: rustix::process::getpid().as_raw_nonzero().get(),
         step: AtomicI32::new(Step::Clone as i32),
         errno: AtomicI32::new(0),
@@ -95,6 +108,7 @@ pub(super) fn start(image: &Image) -> Result<Started, Failure> {
     let step = match plan.step.load(Ordering::Acquire) {
         step if step == Step::Exec as i32 => Step::Exec,
         step if step == Step::Chdir as i32 => Step::Chdir,
+        step if step == Step::Confine as i32 => Step::Confine,
         _ => Step::Prepare,
     };
     Err(Failure {
@@ -112,13 +126,16 @@ pub(super) fn block_signals() {
 }
 
 /// What the child reads, and where it says what failed.
-struct Plan {
+struct Plan<'a> {
     program: *const c_char,
     argv: *const *const c_char,
     envp: *const *const c_char,
     cwd: *const c_char,
     stdio: [RawFd; 3],
     kind: Kind,
+    tag: Option<Tag>,
+    bars: Option<Bars>,
+    attempts: Option<&'a Attempts>,
     parent: c_int,
     step: AtomicI32,
     errno: AtomicI32,
@@ -127,7 +144,7 @@ struct Plan {
 /// 64 KiB; the child calls nothing but thin wrappers of system calls.
 type Stack = [MaybeUninit<u128>; 4096];
 
-fn clone_with(plan: &Plan) -> io::Result<Started> {
+fn clone_with(plan: &Plan<'_>) -> io::Result<Started> {
     let mut stack = Box::<Stack>::new_uninit();
     let mut pidfd: RawFd = -1;
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
@@ -155,7 +172,7 @@ fn clone_with(plan: &Plan) -> io::Result<Started> {
 
 extern "C" fn child(plan: *mut c_void) -> c_int {
     // SAFETY: the pointer comes from `clone_with`, whose thread waits for us.
-    let plan = unsafe { &*plan.cast::<Plan>() };
+    let plan = unsafe { &*plan.cast::<Plan<'_>>() };
     // SAFETY: we are the child of `clone_with`.
     unsafe {
         become_program(plan);
@@ -169,7 +186,7 @@ extern "C" fn child(plan: *mut c_void) -> c_int {
 ///
 /// # Safety
 /// Only in a child that shares memory with a waiting parent: async-signal-safe calls only.
-unsafe fn become_program(plan: &Plan) {
+unsafe fn become_program(plan: &Plan<'_>) {
     let at = |step: Step| plan.step.store(step as i32, Ordering::Release);
     at(Step::Prepare);
     // SAFETY: all pointers in `plan` are NUL-terminated strings or NULL-terminated lists of
@@ -195,6 +212,15 @@ unsafe fn become_program(plan: &Plan) {
             }
         }
         reset_signals();
+        if let Some(bars) = &plan.bars {
+            at(Step::Confine);
+            if !bars.close() {
+                return;
+            }
+        }
+        if let Some(attempts) = plan.attempts {
+            libc::_exit(attempts.make());
+        }
         at(Step::Exec);
         libc::execve(plan.program, plan.argv, plan.envp);
     }
@@ -204,13 +230,21 @@ unsafe fn become_program(plan: &Plan) {
 ///
 /// # Safety
 /// See `become_program`.
-unsafe fn join(plan: &Plan) -> bool {
+unsafe fn join(plan: &Plan<'_>) -> bool {
     // SAFETY: plain system calls.
     unsafe {
         if plan.kind == Kind::Detached {
             return libc::setsid() >= 0;
         }
-        let joined = libc::setpgid(0, 0) == 0
+        // A confined process gets no terminal either.
+        let leads = match plan.bars {
+            Some(_) => libc::setsid() >= 0,
+            None => libc::setpgid(0, 0) == 0,
+        };
+        if let Some(tag) = plan.tag {
+            wear(tag);
+        }
+        let joined = leads
             && libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong) == 0
             && libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) == 0;
         if joined && libc::getppid() != plan.parent {
@@ -219,6 +253,39 @@ unsafe fn join(plan: &Plan) -> bool {
         }
         joined
     }
+}
+
+/// Sets the limits that mark the process and what it starts. Without them its environment still
+/// does.
+///
+/// # Safety
+/// See `become_program`.
+unsafe fn wear(tag: Tag) {
+    let limit = libc::rlimit64 {
+        rlim_cur: tag.host,
+        rlim_max: tag.root,
+    };
+    let (this, old) = (0 as libc::c_long, ptr::null_mut::<libc::rlimit64>());
+    // SAFETY: a plain system call; the new limit is alive, and the old one is not asked for.
+    unsafe {
+        let limit = &raw const limit;
+        libc::syscall(libc::SYS_prlimit64, this, tag.limit.number(), limit, old);
+    }
+}
+
+/// Reads one of the limits of a process: the soft and the hard one.
+pub(super) fn limits_of(pid: u32, limit: Limit) -> Option<(u64, u64)> {
+    let mut found = libc::rlimit64 {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    let new = ptr::null::<libc::rlimit64>();
+    // SAFETY: the new limit is NULL, so the call only fills in `found`.
+    let read = unsafe {
+        let (pid, found) = (libc::c_long::from(pid), &raw mut found);
+        libc::syscall(libc::SYS_prlimit64, pid, limit.number(), new, found)
+    };
+    (read == 0).then_some((found.rlim_cur, found.rlim_max))
 }
 
 /// Signal handling as a fresh process expects it: no handlers, SIGPIPE kills, nothing blocked.

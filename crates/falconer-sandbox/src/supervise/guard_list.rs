@@ -11,10 +11,11 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::Pid;
 
 use super::marker::Marker;
+use super::tag;
 use super::tree;
 
-/// The length of a line. The longest, with 20 digits of start time, needs 80.
-const LINE: usize = 96;
+/// The length of a line. The longest, with 20 digits of start time, needs 100.
+const LINE: usize = 128;
 
 /// The processes that are guarded.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl GuardList {
     pub(super) fn expect(&self, marker: Marker) -> io::Result<()> {
         let mut lines = self.lines();
         let at = line_of(&lines, None).unwrap_or(lines.len());
-        self.write(at, &format!("0 0 {marker}"))?;
+        self.write(at, &format!("0 0 {marker} {}", tag::root_number(marker)))?;
         if at == lines.len() {
             lines.push(None);
         }
@@ -53,7 +54,8 @@ impl GuardList {
         let start = tree::start_time(pid).unwrap_or_default();
         if let Some(at) = line_of(&self.lines(), Some(marker)) {
             // The line exists, so there is room; and if not, the marker is there.
-            let _ = self.write(at, &format!("{pid} {start} {marker}"));
+            let number = tag::root_number(marker);
+            let _ = self.write(at, &format!("{pid} {start} {marker} {number}"));
         }
     }
 
@@ -102,13 +104,15 @@ mod tests {
         list.expect(first).expect("memory");
         list.expect(second).expect("memory");
         list.identify(second, this);
-        let known = format!("{this} {start} {second}");
-        assert_eq!(lines(&list), [format!("0 0 {first}"), known.clone()]);
+        let number = tag::root_number;
+        let expected = |marker| format!("0 0 {marker} {}", number(marker));
+        let known = format!("{this} {start} {second} {}", number(second));
+        assert_eq!(lines(&list), [expected(first), known.clone()]);
         list.remove(first);
         assert_eq!(lines(&list), [String::new(), known.clone()]);
         list.expect(third).expect("memory");
         list.identify(first, this);
-        assert_eq!(lines(&list), [format!("0 0 {third}"), known]);
+        assert_eq!(lines(&list), [expected(third), known]);
         list.remove(second);
         list.remove(third);
         assert_eq!(lines(&list), ["", ""]);

@@ -48,6 +48,12 @@ impl Marker {
         Self(host.0)
     }
 
+    /// 62 bits that no other marker has.
+    pub(super) fn random_bits(self) -> u64 {
+        // The two highest bits of the lower half say which kind of UUID it is.
+        self.0.as_u64_pair().1 & ((1 << 62) - 1)
+    }
+
     /// All markers in a block of `NAME=value` strings separated by NUL.
     pub(super) fn find_in(environ: &[u8]) -> impl Iterator<Item = Self> {
         memchr::memmem::find_iter(environ, PREFIX.as_bytes())

@@ -22,13 +22,16 @@ mod spawner;
 mod spec;
 mod supervisor;
 mod sweep;
+mod tag;
 mod tree;
 mod watchdog;
 
+pub(crate) use exec::{Image, Kind, start};
 pub use handle::{Exit, ExitStatus, Handle, Supervised};
 pub use ladder::Ladder;
 pub use marker::HostId;
 pub use output::Output;
+pub(crate) use spawner::above_stdio;
 pub use spawner::spawn;
 pub use spec::Spec;
 pub use sweep::end_leftovers;

@@ -18,6 +18,8 @@ use super::marker::{self, Marker};
 use super::resolve;
 use super::spec::Spec;
 use super::supervisor::{self, Command, Inbox};
+use super::tag::Tag;
+use crate::confine::Cage;
 use crate::error::SpawnError;
 
 /// Starts a process under supervision. Works on any async runtime, or none.
@@ -94,7 +96,8 @@ fn serve(requests: &mpsc::Receiver<Request>, inbox: &Arc<Inbox>, guarded: &Guard
 fn start(spec: &Spec, inbox: &Arc<Inbox>, guarded: &GuardList) -> Result<Supervised, SpawnError> {
     let marker = Marker::new();
     let program = resolve::program(spec)?;
-    let (image, [stdin, stdout, stderr]) = prepare(spec, &program, marker)?;
+    let cage = cage(spec, marker)?;
+    let (image, [stdin, stdout, stderr]) = prepare(spec, &program, marker, cage)?;
     let started = start_guarded(&image, marker, guarded)
         .map_err(|failure| explain(spec, &program, failure))?;
     let (exit_tx, exit) = watch::channel(None);
@@ -102,7 +105,9 @@ fn start(spec: &Spec, inbox: &Arc<Inbox>, guarded: &GuardList) -> Result<Supervi
     let pid = started.pid.as_raw_nonzero().get().unsigned_abs();
     // Before anybody can hold the handle, so that no command overtakes it. The supervisor is
     // woken after the caller.
-    inbox.push_quietly(Command::Watch(Child::new(id, started, marker, exit_tx)));
+    let private = image.cage.map(Cage::into_private);
+    let child = Child::new(id, started, marker, exit_tx, private);
+    inbox.push_quietly(Command::Watch(child));
     Ok(Supervised {
         pid,
         stdin,
@@ -134,10 +139,21 @@ fn start_guarded(
     Ok(started)
 }
 
+/// The rules for a program that is to be confined.
+fn cage(spec: &Spec, marker: Marker) -> Result<Option<Cage>, SpawnError> {
+    let build = |confinement| Cage::build(confinement, &marker.to_string());
+    let cage = spec.confinement.map(build).transpose();
+    cage.map_err(|source| SpawnError::NotConfined {
+        program: spec.program.clone(),
+        source,
+    })
+}
+
 fn prepare(
     spec: &Spec,
     program: &Path,
     marker: Marker,
+    cage: Option<Cage>,
 ) -> Result<(Image, [OwnedFd; 3]), SpawnError> {
     let failed = |doing| {
         move |source| SpawnError::Io {
@@ -152,13 +168,16 @@ fn prepare(
     let image = Image {
         program: c_string(program.as_os_str().as_bytes()).map_err(failed("use its path"))?,
         argv: argv(spec).map_err(failed("use its arguments"))?,
-        envp: envp(spec, marker).map_err(failed("use its environment"))?,
+        envp: envp(spec, marker, cage.as_ref()).map_err(failed("use its environment"))?,
         cwd: (spec.cwd.as_ref())
             .map(|cwd| c_string(cwd.as_os_str().as_bytes()))
             .transpose()
             .map_err(failed("use its working directory"))?,
         stdio: [their_stdin, their_stdout, their_stderr],
         kind: Kind::Supervised,
+        tag: Tag::of(marker),
+        cage,
+        attempts: None,
     };
     Ok((image, [stdin, stdout, stderr]))
 }
@@ -170,7 +189,7 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((above_stdio(read)?, above_stdio(write)?))
 }
 
-pub(super) fn above_stdio(fd: OwnedFd) -> io::Result<OwnedFd> {
+pub(crate) fn above_stdio(fd: OwnedFd) -> io::Result<OwnedFd> {
     use std::os::fd::AsRawFd;
     if fd.as_raw_fd() > 2 {
         return Ok(fd);
@@ -185,11 +204,22 @@ fn argv(spec: &Spec) -> io::Result<Vec<CString>> {
         .collect()
 }
 
-fn envp(spec: &Spec, marker: Marker) -> io::Result<Vec<CString>> {
+/// The variables that name the directory for temporary files.
+const TEMPORARY: [&str; 3] = ["TMPDIR", "TMP", "TEMP"];
+
+fn envp(spec: &Spec, marker: Marker, cage: Option<&Cage>) -> io::Result<Vec<CString>> {
     let own = [marker, marker::host()].map(|marker| (marker.to_string().into(), "1".into()));
-    let given = spec.env.iter().filter(|(name, _)| !marker::is_marker(name));
+    let given = spec.env.iter().filter(|(name, _)| {
+        let is_replaced = cage.is_some() && TEMPORARY.iter().any(|it| name == it);
+        !marker::is_marker(name) && !is_replaced
+    });
+    let private = cage.map(|cage| cage.private().as_os_str().to_owned());
+    let temporary: Vec<(OsString, OsString)> = (private.into_iter())
+        .flat_map(|path| TEMPORARY.map(|name| (name.into(), path.clone())))
+        .collect();
     own.iter()
         .chain(marker::inherited())
+        .chain(&temporary)
         .chain(given)
         .map(|(name, value)| {
             let mut entry = name.clone();
@@ -212,6 +242,7 @@ fn explain(spec: &Spec, program: &Path, failure: exec::Failure) -> SpawnError {
             path: spec.cwd.clone().unwrap_or_default(),
             source,
         },
+        (Step::Confine, _) => SpawnError::NotConfined { program, source },
         (Step::Exec, Some(libc::EACCES | libc::EPERM)) => {
             SpawnError::ProgramNotExecutable { program, source }
         }
@@ -232,7 +263,7 @@ fn explain(spec: &Spec, program: &Path, failure: exec::Failure) -> SpawnError {
                 Step::Guard => "guard it",
                 Step::Clone => "make a process",
                 Step::Prepare => "set up the process",
-                Step::Chdir | Step::Exec => "execute it",
+                Step::Chdir | Step::Confine | Step::Exec => "execute it",
             },
             source,
         },

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::confine::{Confinement, Unconfined, confinement};
+
 /// A program to start, with its complete environment.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -21,6 +23,11 @@ pub struct Spec {
     pub cwd: Option<PathBuf>,
     /// When the [`Handle`](crate::Handle) is dropped: time from SIGTERM to SIGKILL.
     pub drop_grace: Duration,
+    /// Confines the program to reading; see [`confinement`](crate::confinement).
+    ///
+    /// It then runs in a session of its own, without a terminal, and `TMPDIR` is a directory that
+    /// is removed when everything it started has ended.
+    pub confinement: Option<Confinement>,
 }
 
 impl Spec {
@@ -32,6 +39,18 @@ impl Spec {
             env: Vec::new(),
             cwd: None,
             drop_grace: Duration::from_secs(2),
+            confinement: None,
         }
+    }
+
+    /// Confines the program to reading.
+    ///
+    /// # Errors
+    /// [`Unconfined`] if this machine cannot.
+    pub fn confined(self) -> Result<Self, Unconfined> {
+        Ok(Self {
+            confinement: Some(confinement()?),
+            ..self
+        })
     }
 }

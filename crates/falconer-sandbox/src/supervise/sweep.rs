@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::marker::{HostId, Marker};
+use super::tag;
 use super::tree::{self, Coverage, Patrol, Process, Scope, Sighting};
 
 /// How long the members of a tree may resist, or hide, before it is given up.
@@ -87,6 +88,7 @@ struct Hunt {
     untouchable: HashSet<u32>,
     roots: HashMap<u32, usize>,
     markers: HashMap<Marker, usize>,
+    numbers: HashMap<u64, usize>,
     known: HashMap<Process, usize>,
     members: HashMap<Process, usize>,
     /// The roots and members by their ids, to recognise children.
@@ -108,6 +110,9 @@ impl Hunt {
             roots,
             markers: indexed()
                 .map(|(tree, target)| (target.marker, tree))
+                .collect(),
+            numbers: indexed()
+                .flat_map(|(tree, target)| numbers(target.marker).map(|number| (number, tree)))
                 .collect(),
             known: indexed()
                 .flat_map(|(tree, target)| target.known.iter().map(move |process| (*process, tree)))
@@ -151,6 +156,12 @@ impl Hunt {
             .or_else(|| self.parents.get(&sighting.parent))
             .or_else(|| self.known.get(&sighting.process))
             .or_else(|| (sighting.markers.iter()).find_map(|marker| self.markers.get(marker)))
+            .or_else(|| (sighting.numbers.iter()).find_map(|number| self.numbers.get(number)))
             .copied()
     }
+}
+
+/// The limits of what a marker names, be it a supervised process or a host.
+fn numbers(marker: Marker) -> [u64; 2] {
+    [tag::root_number(marker), tag::host_number(marker)]
 }

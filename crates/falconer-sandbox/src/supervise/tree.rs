@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::marker::Marker;
+use super::tag;
 
 /// A process that cannot be mistaken for a later one with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,6 +114,8 @@ pub(super) struct Sighting<'a> {
     /// Whether it cannot make children any more.
     pub(super) frozen: bool,
     pub(super) markers: &'a [Marker],
+    /// The numbers of its limits; see [`tag`].
+    pub(super) numbers: [u64; 2],
 }
 
 /// Whether somebody may have been missed.
@@ -162,6 +165,7 @@ struct Record {
     /// `None` if it was dead, or not marked, when it was first looked at.
     start: Option<u64>,
     markers: Vec<Marker>,
+    numbers: [u64; 2],
 }
 
 impl Patrol {
@@ -192,9 +196,7 @@ impl Patrol {
                 coverage = coverage.and(self.record(pid, stat));
             }
             if let Some(stat) = stat {
-                let record = self.records.get(&pid);
-                let markers = record.map_or(&[][..], |record| &record.markers);
-                visit(&sighting(pid, stat, markers));
+                visit(&sighting(pid, stat, self.records.get(&pid)));
             }
         }
         coverage
@@ -202,6 +204,9 @@ impl Patrol {
 
     /// Whether a process carries a marker, without looking at anything else.
     fn glance(&mut self, pid: u32) -> (bool, Coverage) {
+        if tag::numbers_on(pid) != [0; 2] {
+            return (true, Coverage::Complete);
+        }
         let environ = read_environ(pid, &mut self.buffer);
         let marked = environ == Environ::Read && Marker::find_in(&self.buffer).next().is_some();
         let coverage = match environ {
@@ -227,19 +232,25 @@ impl Patrol {
         }
         // The start time is older than the environment, so that a process that takes the id in
         // between does not look like the one that was marked.
-        if read_environ(pid, &mut self.buffer) == Environ::NotYet {
+        let numbers = tag::numbers_on(pid);
+        if read_environ(pid, &mut self.buffer) == Environ::NotYet && numbers == [0; 2] {
             // Without a record it is new in the next round, too.
             self.records.remove(&pid);
             return Coverage::Pending;
         }
         let markers = Marker::find_in(&self.buffer).collect();
         let start = Some(stat.start);
-        self.records.insert(pid, Record { start, markers });
+        let record = Record {
+            start,
+            markers,
+            numbers,
+        };
+        self.records.insert(pid, record);
         Coverage::Complete
     }
 }
 
-fn sighting(pid: u32, stat: Stat, markers: &[Marker]) -> Sighting<'_> {
+fn sighting(pid: u32, stat: Stat, record: Option<&Record>) -> Sighting<'_> {
     Sighting {
         process: Process {
             pid,
@@ -247,7 +258,8 @@ fn sighting(pid: u32, stat: Stat, markers: &[Marker]) -> Sighting<'_> {
         },
         parent: stat.parent,
         frozen: stat.is_frozen(),
-        markers,
+        markers: record.map_or(&[][..], |record| &record.markers),
+        numbers: record.map_or([0; 2], |record| record.numbers),
     }
 }
 

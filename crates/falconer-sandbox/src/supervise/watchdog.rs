@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use super::exec::{self, Image, Kind, Started};
 use super::guard_list::GuardList;
 use super::marker::{self, Marker};
 use super::spawner;
+use crate::confine;
 
 const SCRIPT: &str = include_str!("watchdog.sh");
 /// The whole script as an argument would make the output of `ps` unreadable.
@@ -118,6 +120,9 @@ fn launch(list: BorrowedFd<'_>) -> io::Result<Running> {
             spawner::above_stdio(null.into())?,
         ],
         kind: Kind::Detached,
+        tag: None,
+        cage: None,
+        attempts: None,
     };
     let process = exec::start(&image).map_err(|failure| failure.source)?;
     Ok(Running {
@@ -126,13 +131,16 @@ fn launch(list: BorrowedFd<'_>) -> io::Result<Running> {
     })
 }
 
-/// The script, a search path, and the markers of whoever supervises us.
+/// The script, a search path, where private directories are, and the markers of whoever supervises us.
 fn environment() -> io::Result<Vec<CString>> {
     let mut environment = vec![
         CString::new(format!("FALCONER_WATCHDOG={SCRIPT}"))?,
         c"PATH=/usr/local/bin:/usr/bin:/bin".to_owned(),
         c"LC_ALL=C".to_owned(),
     ];
+    let private = confine::private_base();
+    let private = [b"FALCONER_PRIVATE=", private.as_os_str().as_bytes()].concat();
+    environment.push(CString::new(private)?);
     for (name, _) in marker::inherited() {
         let entry = [name.as_encoded_bytes(), b"=1"].concat();
         environment.push(CString::new(entry)?);

@@ -1,14 +1,14 @@
 # Outlives the program that uses falconer, to clean up after it if it is killed.
 #
 # stdin: a pipe on which nothing is ever written; its end means that the program is gone.
-# stdout: not for output. A file in memory with a line `PID START MARKER` for each process that
-# is guarded: its id, its start time in clock ticks, the name of its marker variable. The first
-# two are 0 while it is being started. Lines that are free are blank. It is read when the program
+# stdout: not for output. A file in memory with a line `PID START MARKER NUMBER` for each process
+# that is guarded: its id, its start time in clock ticks, the name of its marker variable, the
+# limit that its descendants have. The first two are 0 while it is being started. Lines that are free are blank. It is read when the program
 # is gone and not before, so that sessions that come and go cost nothing here. What is guarded
 # then gets SIGTERM, two seconds, and SIGKILL for the whole tree. Nothing guarded: nothing to do.
 #
 # Plain POSIX sh; besides builtins it uses `grep` (without it, processes that lost their parents
-# are not found) and `sleep`. It reads /proc itself, because `ps` may not be installed.
+# are not found), `sleep` and `rm`. It reads /proc itself, because `ps` may not be installed.
 
 unset FALCONER_WATCHDOG
 trap '' HUP INT QUIT TERM PIPE TSTP
@@ -19,10 +19,14 @@ read -r nothing
 
 roots=
 markers=
-while read -r pid start marker; do
+numbers=
+private=
+while read -r pid start marker number; do
     [ -n "$marker" ] || continue
     roots="$roots$pid $start$newline"
     markers="$markers$marker=$newline"
+    numbers="$numbers $number $newline"
+    private="$private $marker"
 done <&1
 exec >/dev/null
 [ -n "$roots" ] || exit 0
@@ -85,6 +89,12 @@ find_members() {
         pid=${file#/proc/}
         add "${pid%/environ}"
     done
+    for file in $(printf '%s' "$numbers" | grep -lsF -f - /proc/[0-9]*/limits); do
+        pid=${file#/proc/}
+        pid=${pid%/limits}
+        # The dead have limits, too.
+        ! look_at "$pid" || add "$pid"
+    done
     pairs=
     for directory in /proc/[0-9]*; do
         pid=${directory#/proc/}
@@ -103,6 +113,45 @@ find_members() {
     done
 }
 
+# Whether process $1 has the limit of a guarded one.
+is_tagged() {
+    while read -r line; do
+        case "$line" in
+        "Max file locks "* | "Max resident set "* | "Max realtime timeout "*)
+            set -- $line
+            case "$numbers" in
+            *" $5 "*) return 0 ;;
+            esac
+            ;;
+        esac
+    done <"/proc/$1/limits"
+    return 1
+}
+
+# Kills those who fork and exit all the time, and so are gone before a round over everybody meets
+# them: looks at the newest processes only, again and again. Sets caught to 1 if there were any.
+chase() {
+    caught=0
+    chases=0
+    while [ $chases -lt 50 ]; do
+        chases=$((chases + 1))
+        read -r one five fifteen running last </proc/loadavg
+        for pid in "$last" $((last - 1)) $((last - 2)) $((last - 3)); do
+            [ "$pid" != "$$" ] && is_tagged "$pid" && look_at "$pid" || continue
+            if kill -KILL "$pid"; then
+                caught=1
+            fi
+        done
+    done
+}
+
+# Removes what confined processes may have left in their private directories.
+tidy() {
+    for marker in $private; do
+        rm -rf -- "$FALCONER_PRIVATE/$marker"
+    done
+}
+
 # The kernel has sent SIGTERM to the roots when the program died; this is for their groups.
 find_roots
 for pid in $living_roots; do
@@ -115,28 +164,39 @@ while [ -n "$living_roots" ] && [ $tries -lt 20 ]; do
     find_roots
 done
 
-# Freeze until nobody new appears, kill, and look again until nobody is left: twice, because
-# somebody may have become another program just while the environments were read.
-rounds=0
+# Sets now to the seconds since the machine was started.
+seconds() {
+    read -r now idle </proc/uptime
+    now=${now%.*}
+}
+
+# Freeze until nobody new appears (or somebody always does), kill, and look again until nobody is
+# left: twice, because somebody may have become another program just while the environments were
+# read. Somebody who cannot be killed is given up after half a minute.
+seconds
+limit=$((now + 30))
 empty=0
-while [ $rounds -lt 100 ]; do
-    rounds=$((rounds + 1))
+while [ "$now" -lt $limit ]; do
     find_members
+    seconds
     if [ "$members" = ' ' ]; then
-        [ $becoming = 1 ] || empty=$((empty + 1))
-        [ $empty -lt 2 ] || exit 0
+        chase
+        [ $becoming = 1 ] || [ $caught = 1 ] || empty=$((empty + 1))
+        [ $empty -lt 2 ] || break
         sleep 0.05 || sleep 1
         continue
     fi
     empty=0
     frozen=
     freezes=0
-    while [ "$members" != "$frozen" ] && [ $freezes -lt 20 ]; do
+    while [ "$members" != "$frozen" ] && [ $freezes -lt 3 ]; do
         freezes=$((freezes + 1))
         kill -STOP $members
         frozen=$members
         find_members
     done
     kill -KILL $members $frozen
+    chase
     sleep 0.05 || sleep 1
 done
+tidy

@@ -1,7 +1,11 @@
 //! Supervised processes: what happens to them and to everything they start.
 
 #[cfg(test)]
+mod confined;
+#[cfg(test)]
 mod ending;
+#[cfg(test)]
+mod escapes;
 #[cfg(test)]
 mod host_killed;
 #[cfg(test)]
