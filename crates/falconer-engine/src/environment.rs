@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use falconer_secret::{KEEP_VARIABLE, Kept, Redactor};
+
 /// Names and values, as of one moment.
 pub(crate) type Variables = BTreeMap<OsString, OsString>;
 
@@ -14,6 +16,8 @@ pub(crate) type Variables = BTreeMap<OsString, OsString>;
 #[derive(Default)]
 pub(crate) struct Environment {
     variables: RwLock<Arc<Variables>>,
+    /// Learns every secret that the session comes to know.
+    redactor: Redactor,
 }
 
 /// Names only: values may be keys.
@@ -25,9 +29,25 @@ impl std::fmt::Debug for Environment {
 
 impl Environment {
     pub(crate) fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self::with_redactor(variables, Redactor::default())
+    }
+
+    /// The same, for a host that has a redactor already: it learns what the session learns.
+    pub(crate) fn with_redactor(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        redactor: Redactor,
+    ) -> Self {
+        let variables: Variables = variables.into_iter().collect();
+        redactor.learn_variables(borrowed(&variables));
         Self {
-            variables: RwLock::new(Arc::new(variables.into_iter().collect())),
+            variables: RwLock::new(Arc::new(variables)),
+            redactor,
         }
+    }
+
+    /// Takes the secrets of the session out of what is written.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// All variables; later changes do not show.
@@ -52,13 +72,29 @@ impl Environment {
         self.text("HOME").map(PathBuf::from)
     }
 
+    /// Sets variables. Only the environment a session was started with says which keys child
+    /// processes keep.
     pub(crate) fn extend(&self, more: impl IntoIterator<Item = (OsString, OsString)>) {
+        let more = more.into_iter().filter(|(name, _)| name != KEEP_VARIABLE);
+        let more: Variables = more.collect();
+        self.redactor.learn_variables(borrowed(&more));
         let mut variables = self
             .variables
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut variables).extend(more);
     }
+}
+
+fn borrowed(variables: &Variables) -> impl Iterator<Item = (&OsStr, &OsStr)> + Clone {
+    let variables = variables.iter();
+    variables.map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+}
+
+/// The environment of a child process: commands, hooks, helpers and MCP servers get no key.
+pub(crate) fn for_children(variables: &Variables) -> Vec<(OsString, OsString)> {
+    let variables = borrowed(variables);
+    falconer_secret::without_keys(variables.clone(), &Kept::of(variables))
 }
 
 #[cfg(test)]
@@ -71,5 +107,19 @@ mod tests {
         let shown = format!("{environment:?}");
         assert!(shown.contains("ANTHROPIC_API_KEY"), "{shown}");
         assert!(!shown.contains("sk-ant-secret"), "{shown}");
+    }
+
+    #[test]
+    fn settings_cannot_keep_a_key_for_children() {
+        let environment = Environment::new([("ANTHROPIC_API_KEY".into(), "k".into())]);
+        environment.extend([
+            (KEEP_VARIABLE.into(), "ANTHROPIC_API_KEY".into()),
+            ("ANTHROPIC_AUTH_TOKEN".into(), "from-settings-0123".into()),
+            ("A".into(), "1".into()),
+        ]);
+        let children = for_children(&environment.snapshot());
+        assert_eq!(children, [("A".into(), "1".into())]);
+        let text = environment.redactor().text("it is from-settings-0123");
+        assert_eq!(text.as_deref(), Some("it is [redacted]"));
     }
 }

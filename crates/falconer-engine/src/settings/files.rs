@@ -7,12 +7,15 @@ use serde_json::{Map, Value};
 
 use super::read::{ReadError, read_object};
 use crate::permission::Effect;
+use crate::trust::{ProjectFile, TrustStore, item_digest};
 
 /// The files that may be written.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
     pub(crate) config_dir: Option<PathBuf>,
     pub(crate) project: PathBuf,
+    /// Where is remembered what was written for the user; none without a home.
+    pub(crate) store: Option<TrustStore>,
 }
 
 /// Which of them.
@@ -100,7 +103,28 @@ impl Files {
             key,
         })?;
         replace(&target, &value).map_err(io)?;
+        self.remember(scope, change);
         Ok(path)
+    }
+
+    /// What the user adds to a file of the project did not come with it, and is trusted.
+    fn remember(&self, scope: Scope, change: &Change) {
+        let file = match scope {
+            Scope::User => return,
+            Scope::Project => ProjectFile::Settings,
+            Scope::Local => ProjectFile::Local,
+        };
+        let own: Vec<String> = change
+            .added()
+            .into_iter()
+            .map(|(key, text)| item_digest(file, &key, &Value::String(text.clone())))
+            .collect();
+        let Some(store) = self.store.as_ref().filter(|_| !own.is_empty()) else {
+            return;
+        };
+        if let Err(error) = store.remember_own(&self.project, &own) {
+            tracing::warn!(%error, "the change will have to be trusted in the next session");
+        }
     }
 
     /// The file behind links. Those of a project must not lead out of it: a project must not
@@ -147,6 +171,28 @@ fn replace(target: &Path, value: &Value) -> std::io::Result<()> {
 }
 
 impl Change {
+    /// What is in the file afterwards and may need trust: keys and texts.
+    fn added(&self) -> Vec<(String, &String)> {
+        let each = |key: &str, texts| -> Vec<(String, &String)> {
+            let texts: &Vec<String> = texts;
+            texts.iter().map(|text| (key.to_owned(), text)).collect()
+        };
+        match self {
+            Self::AddRules(Effect::Allow, rules) | Self::ReplaceRules(Effect::Allow, rules) => {
+                each("permissions.allow", rules)
+            }
+            Self::AddDirectories(directories) => {
+                each("permissions.additionalDirectories", directories)
+            }
+            Self::DefaultMode(mode) => vec![("permissions.defaultMode".to_owned(), mode)],
+            Self::Text { path, value } => vec![(path.join("."), value)],
+            Self::AddRules(..)
+            | Self::ReplaceRules(..)
+            | Self::RemoveRules(..)
+            | Self::RemoveDirectories(_) => Vec::new(),
+        }
+    }
+
     /// Makes the change, or names the key that is in the way.
     fn make(&self, value: &mut Value) -> Result<(), &'static str> {
         if let Self::Text { path, value: text } = self {

@@ -19,7 +19,9 @@ use serde_json::Value;
 
 pub(crate) use files::{Change, Files, Scope, WriteError};
 pub(crate) use getters::SettingsHook;
-pub(crate) use sources::{Enabled, Sources, Trust};
+pub(crate) use read::read_object;
+pub(crate) use sources::{Enabled, Sources};
+pub(crate) use trust::{Folder, ProjectServers, Trust};
 pub(crate) use user_config::{McpScope, McpServer, UserConfig};
 pub(crate) use watch::{Changed, Watch};
 
@@ -49,6 +51,7 @@ pub(crate) struct Settings {
     /// From the weakest to the strongest.
     layers: Vec<Layer>,
     effective: Value,
+    servers: ProjectServers,
     warnings: Vec<String>,
 }
 
@@ -71,8 +74,11 @@ impl Settings {
     /// Reads the files. Missing ones are nothing special; bad ones are left out with a warning.
     pub(crate) fn load(sources: &Sources) -> Self {
         let mut warnings = Vec::new();
-        let layers = sources.layers(&mut warnings);
-        Self::from_layers(layers, warnings)
+        let (layers, servers) = sources.layers(&mut warnings);
+        Self {
+            servers,
+            ..Self::from_layers(layers, warnings)
+        }
     }
 
     fn from_layers(layers: Vec<Layer>, warnings: Vec<String>) -> Self {
@@ -83,6 +89,7 @@ impl Settings {
         Self {
             layers,
             effective,
+            servers: ProjectServers::default(),
             warnings,
         }
     }
@@ -101,7 +108,10 @@ impl Settings {
                 layers.insert(at, layer);
             }
         }
-        Self::from_layers(layers, self.warnings.clone())
+        Self {
+            servers: self.servers.clone(),
+            ..Self::from_layers(layers, self.warnings.clone())
+        }
     }
 
     /// Everything merged.
@@ -112,6 +122,11 @@ impl Settings {
     /// From the weakest to the strongest.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
+    }
+
+    /// The servers of the project that may be started.
+    pub(crate) fn project_servers(&self) -> &ProjectServers {
+        &self.servers
     }
 
     /// What could not be used, for people.

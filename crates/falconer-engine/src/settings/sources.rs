@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::merge::merge;
 use super::read::read_object;
-use super::{Files, Layer, Source, trust};
+use super::trust::{ProjectLayers, ProjectServers, Trust};
+use super::{Files, Layer, Source};
 use crate::environment::Environment;
+use crate::trust::TrustStore;
 
 /// Files of the administrator.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
@@ -27,14 +29,8 @@ pub(crate) struct Sources {
     pub(crate) flag: Option<Value>,
     pub(crate) enabled: Enabled,
     pub(crate) trust: Trust,
-}
-
-/// Whether the project's own files may grant permissions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Trust {
-    Trusted,
-    #[default]
-    Untrusted,
+    /// The user's trust in projects; none without a home.
+    pub(crate) store: Option<TrustStore>,
 }
 
 /// `--setting-sources`; managed and given settings are always read.
@@ -65,7 +61,8 @@ impl Sources {
             project,
             flag: None,
             enabled: Enabled::ALL,
-            trust: Trust::Untrusted,
+            trust: Trust::default(),
+            store: TrustStore::of(environment),
         }
     }
 
@@ -74,6 +71,7 @@ impl Sources {
         Files {
             config_dir: self.config_dir.clone(),
             project: self.project.clone(),
+            store: self.store.clone(),
         }
     }
 
@@ -96,28 +94,18 @@ impl Sources {
             .collect()
     }
 
-    pub(super) fn layers(&self, warnings: &mut Vec<String>) -> Vec<Layer> {
-        let files = self.files();
+    /// The layers, from the weakest to the strongest, and the servers of the project.
+    pub(super) fn layers(&self, warnings: &mut Vec<String>) -> (Vec<Layer>, ProjectServers) {
+        let user = self.files().user().filter(|_| self.enabled.user);
+        let user = user.and_then(|path| load(&path, warnings));
+        let project = ProjectLayers::read(self, user.as_ref(), warnings);
+        let of = |source: Source| move |value: Value| Layer { source, value };
         let mut layers = Vec::new();
-        let mut push = |source, value: Option<Value>| {
-            layers.extend(value.map(|value| Layer { source, value }));
-        };
-        if self.enabled.user {
-            let path = files.user();
-            push(Source::User, path.and_then(|path| load(&path, warnings)));
-        }
-        if self.enabled.project {
-            push(Source::Project, load(&files.project_file(), warnings));
-        }
-        if self.enabled.local {
-            push(Source::Local, load(&files.local(), warnings));
-        }
-        push(Source::Flag, self.flag.clone());
-        push(Source::Managed, self.managed(warnings));
-        if self.trust == Trust::Untrusted {
-            trust::take_back(&mut layers, &self.project, warnings);
-        }
-        layers
+        layers.extend(user.map(of(Source::User)));
+        layers.extend(project.layers);
+        layers.extend(self.flag.clone().map(of(Source::Flag)));
+        layers.extend(self.managed(warnings).map(of(Source::Managed)));
+        (layers, project.servers)
     }
 
     fn managed(&self, warnings: &mut Vec<String>) -> Option<Value> {

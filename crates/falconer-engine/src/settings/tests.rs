@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{Enabled, McpScope, Settings, Source, Sources, Trust, UserConfig};
+use super::{Enabled, Folder, McpScope, Settings, Source, Sources, Trust, UserConfig};
 use crate::environment::Environment;
-use crate::permission::{Effect, RuleSource};
 
 struct Disk {
     root: tempfile::TempDir,
@@ -21,6 +20,7 @@ impl Disk {
         let mut sources = Sources::new(&environment, path.join("project"));
         assert!(sources.managed.starts_with("/etc/claude-code"));
         sources.managed = path.join("etc/managed-settings.json");
+        sources.trust = Trust::Host(Folder::Accepted);
         Self { root, sources }
     }
 
@@ -112,39 +112,6 @@ fn bad_files_are_left_out_with_a_warning() {
 }
 
 #[test]
-fn a_project_nobody_trusts_grants_nothing() {
-    let mut disk = Disk::new();
-    let text = r#"{"permissions":{"allow":["Bash","Read"],"deny":["Bash(rm *)"],"defaultMode":"acceptEdits","additionalDirectories":["/"]}}"#;
-    disk.put("project/.claude/settings.json", text);
-    disk.put(
-        "project/.claude/settings.local.json",
-        r#"{"permissions":{"allow":["Bash(make)"]}}"#,
-    );
-    let settings = disk.load();
-    let rules: Vec<_> = settings.permission_rules();
-    let texts: Vec<_> = rules
-        .iter()
-        .map(|it| (it.text.as_str(), it.behavior, it.source))
-        .collect();
-    let expected = [
-        ("Bash(make)", Effect::Allow, RuleSource::Local),
-        ("Bash(rm *)", Effect::Deny, RuleSource::Project),
-    ];
-    assert_eq!(texts, expected);
-    assert!(settings.default_mode().is_none() && settings.additional_directories().is_empty());
-    assert_eq!(settings.warnings().len(), 3);
-    // A local file that came with the repository is not the user's.
-    disk.put(
-        "project/.git/index",
-        "DIRC....project/.claude/settings.local.json\0",
-    );
-    assert_eq!(disk.load().permission_rules().len(), 1);
-    disk.sources.trust = Trust::Trusted;
-    assert_eq!(disk.load().permission_rules().len(), 4);
-    assert!(disk.load().warnings().is_empty());
-}
-
-#[test]
 fn rules_of_a_strange_shape_are_not_lost() {
     let disk = Disk::new();
     let text = r#"{"permissions":{"deny":"Bash(rm *)","ask":[{"a":1},null,5],"allow":{"x":1}}}"#;
@@ -204,10 +171,11 @@ fn servers_and_trust_come_from_the_users_file() {
         r#"{"mcpServers":{"c":{"command":"project"},"b":{"command":"project"}}}"#,
     );
     let user = UserConfig::read(&disk.sources).expect("a file");
-    assert_eq!(user.trust(&project), Trust::Trusted);
-    assert_eq!(user.trust(&project.join("sub")), Trust::Trusted);
-    assert_eq!(user.trust(disk.root.path()), Trust::Untrusted);
-    let (servers, warnings) = user.mcp_servers(&disk.sources);
+    assert_eq!(user.folder(&project), Folder::Accepted);
+    assert_eq!(user.folder(&project.join("sub")), Folder::Accepted);
+    assert_eq!(user.folder(disk.root.path()), Folder::Unknown);
+    let settings = disk.load();
+    let servers = user.mcp_servers(&disk.sources, settings.project_servers());
     let mut found: Vec<_> = servers
         .iter()
         .map(|it| (it.name.as_str(), it.scope))
@@ -218,9 +186,12 @@ fn servers_and_trust_come_from_the_users_file() {
         ("b", McpScope::Project),
         ("c", McpScope::Project),
     ];
-    assert_eq!((found.as_slice(), warnings.len()), (&expected[..], 0));
+    assert_eq!(
+        (found.as_slice(), settings.warnings()),
+        (&expected[..], &[][..])
+    );
     disk.put("project/.mcp.json", "{nope");
-    assert_eq!(user.mcp_servers(&disk.sources).1.len(), 1);
+    assert_eq!(disk.load().warnings().len(), 1);
     disk.put("home/.claude.json", "{nope");
     assert!(UserConfig::read(&disk.sources).is_err());
 }

@@ -1,78 +1,214 @@
-//! A project that nobody trusts must not grant itself permissions.
+//! Which parts of a project's files a session uses.
 
-use std::io::Read;
+use std::collections::HashSet;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Layer, Source};
+use super::read::read_object;
+use super::{Layer, Source, Sources};
+use crate::trust::{Content, Grant, ProjectFile};
 
-/// An index larger than this is taken to list the file.
-const MAX_INDEX: u64 = 256 * 1024 * 1024;
-const LOCAL_FILE: &[u8] = b".claude/settings.local.json";
+/// Keys that a warning names.
+const MAX_NAMES: usize = 10;
+/// Characters of a key that a warning shows.
+const MAX_KEY: usize = 80;
 
-/// Takes what widens permissions out of the layers that come with the project.
-pub(super) fn take_back(layers: &mut [Layer], project: &Path, warnings: &mut Vec<String>) {
-    for layer in layers {
-        let file = match layer.source {
-            Source::Project => ".claude/settings.json",
-            // The file of the user alone, unless it came with the project.
-            Source::Local if grants(&layer.value) && is_tracked(project) => {
-                ".claude/settings.local.json"
-            }
-            Source::Local | Source::User | Source::Flag | Source::Managed => continue,
+/// Who has decided about a project's own files. What the user trusts counts in any case.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Trust {
+    /// Nobody but the user, before the session.
+    #[default]
+    User,
+    /// The user, for this session: the content with this digest.
+    Content(String),
+    /// The host, which named the project's settings as a source.
+    Host(Folder),
+}
+
+/// Whether the user has accepted the folder in the official CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Folder {
+    Accepted,
+    #[default]
+    Unknown,
+}
+
+/// The servers of `.mcp.json` that may be started.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ProjectServers {
+    pub(crate) declared: Map<String, Value>,
+    /// Somebody saw them and trusts them; no setting has to enable them besides.
+    pub(crate) trusted: bool,
+}
+
+/// The layers that a project has, as far as they may be used.
+#[derive(Debug, Default)]
+pub(super) struct ProjectLayers {
+    pub(super) layers: Vec<Layer>,
+    pub(super) servers: ProjectServers,
+}
+
+impl ProjectLayers {
+    /// Reads the files once: what is judged is what is used.
+    pub(super) fn read(
+        sources: &Sources,
+        user: Option<&Value>,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let mut load = |file: ProjectFile| load(sources, file, warnings);
+        let [settings, local, servers] = ProjectFile::ALL.map(&mut load);
+        let root = std::fs::canonicalize(&sources.project);
+        let root = root.unwrap_or_else(|_| sources.project.clone());
+        let mut content = Content::new(
+            &root,
+            settings,
+            local,
+            servers,
+            sources.config_dir.as_deref(),
+        );
+        let grant = grant(sources, warnings);
+        let own = grant.own();
+        let digest = content.digest(&own);
+        let is_trusted = digest.is_some() && is_trusted(sources, &grant, digest.as_deref());
+        let dropped = content.keep(&own, |kind| match (&sources.trust, is_trusted) {
+            (_, true) | (Trust::Host(Folder::Accepted), _) => true,
+            (Trust::Host(Folder::Unknown), false) => kind.is_decided_by_the_host(),
+            (Trust::User | Trust::Content(_), false) => false,
+        });
+        let widening = content.narrow(user);
+        let is_used = |(file, _): &&(ProjectFile, String)| is_enabled(sources, *file);
+        let dropped: Vec<_> = dropped.iter().filter(is_used).collect();
+        warn_untrusted(&dropped, sources, grant.digest.as_deref(), warnings);
+        for (file, key) in content.never().iter().filter(is_used) {
+            warnings.push(format!(
+                "ignored {} of {}: a project cannot set it; set it in user settings or in the \
+                 environment",
+                shown(key),
+                file.name()
+            ));
+        }
+        for (file, key) in widening.iter().filter(is_used) {
+            warnings.push(format!(
+                "ignored {} of {}: it would allow more than your own settings do",
+                shown(key),
+                file.name()
+            ));
+        }
+        Self::of(sources, content, is_trusted)
+    }
+
+    fn of(sources: &Sources, mut content: Content, trusted: bool) -> Self {
+        let mut layers = Vec::new();
+        let files = [
+            (Source::Project, ProjectFile::Settings),
+            (Source::Local, ProjectFile::Local),
+        ];
+        for (source, file) in files {
+            let value = content.take(file).filter(|_| is_enabled(sources, file));
+            layers.extend(value.map(|value| Layer { source, value }));
+        }
+        let servers = content.take(ProjectFile::Servers);
+        let servers = servers.filter(|_| is_enabled(sources, ProjectFile::Servers));
+        let declared = match servers {
+            Some(Value::Object(mut file)) => file.shift_remove("mcpServers"),
+            _ => None,
         };
-        let Some(permissions) = layer.value.get_mut("permissions") else {
-            continue;
+        let declared = match declared {
+            Some(Value::Object(declared)) => declared,
+            _ => Map::new(),
         };
-        for key in ["allow", "additionalDirectories", "defaultMode"] {
-            let Some(taken) = take(permissions, key) else {
-                continue;
-            };
-            let count = taken.as_array().map_or(1, Vec::len);
-            if count > 0 {
-                warnings.push(format!(
-                    "ignored {count} permissions.{key} of {file}: the workspace {} is not trusted; \
-                     trust it, or give the permissions on the command line or in user settings",
-                    project.display()
-                ));
-            }
+        Self {
+            layers,
+            servers: ProjectServers { declared, trusted },
         }
     }
 }
 
-fn take(permissions: &mut Value, key: &str) -> Option<Value> {
-    // A mode that only narrows is kept.
-    let is_narrow = |value: &Value| {
-        key == "defaultMode" && matches!(value.as_str(), Some("default" | "plan" | "dontAsk"))
-    };
-    let object = permissions.as_object_mut()?;
-    if object.get(key).is_some_and(is_narrow) {
+fn is_enabled(sources: &Sources, file: ProjectFile) -> bool {
+    match file {
+        ProjectFile::Settings | ProjectFile::Servers => sources.enabled.project,
+        ProjectFile::Local => sources.enabled.local,
+        ProjectFile::Definitions => false,
+    }
+}
+
+/// The value of a file. All of them count for the digest, also those that are not used.
+fn load(sources: &Sources, file: ProjectFile, warnings: &mut Vec<String>) -> Option<Value> {
+    let is_users = file.is_users(&sources.project, sources.config_dir.as_deref());
+    if is_users || !sources.enabled.project && !sources.enabled.local {
         return None;
     }
-    object.shift_remove(key)
+    let path = sources.project.join(file.name());
+    match read_object(&path) {
+        Ok(value) => value,
+        Err(error) if is_enabled(sources, file) => {
+            warnings.push(unusable(&path, &error));
+            None
+        }
+        Err(_) => None,
+    }
 }
 
-fn grants(value: &Value) -> bool {
-    let permissions = value.get("permissions");
-    permissions.is_some_and(|permissions| {
-        ["allow", "additionalDirectories", "defaultMode"]
-            .iter()
-            .any(|key| permissions.get(key).is_some())
-    })
+fn unusable(path: &Path, error: &dyn std::fmt::Display) -> String {
+    let path = path.display();
+    format!("ignored settings file {path}: {error}; repair or remove it")
 }
 
-/// Whether the local file is part of the repository, as the index says.
-fn is_tracked(project: &Path) -> bool {
-    let index = project
-        .ancestors()
-        .map(|directory| directory.join(".git/index"))
-        .find_map(|path| std::fs::File::open(path).ok());
-    let Some(index) = index else {
-        return false;
+/// What the user trusts; nothing if that cannot be read.
+fn grant(sources: &Sources, warnings: &mut Vec<String>) -> Grant {
+    let Some(store) = &sources.store else {
+        return Grant::default();
     };
-    let mut bytes = Vec::new();
-    let length = index.take(MAX_INDEX + 1).read_to_end(&mut bytes);
-    length.map_or(true, |length| length as u64 > MAX_INDEX)
-        || memchr::memmem::find(&bytes, LOCAL_FILE).is_some()
+    match store.grant_of(&sources.project) {
+        Ok(grant) => grant.unwrap_or_default(),
+        Err(error) => {
+            warnings.push(format!("nothing of the project is trusted: {error}"));
+            Grant::default()
+        }
+    }
+}
+
+fn is_trusted(sources: &Sources, grant: &Grant, digest: Option<&str>) -> bool {
+    let for_this_session = match &sources.trust {
+        Trust::Content(given) => Some(given.as_str()) == digest,
+        Trust::User | Trust::Host(_) => false,
+    };
+    for_this_session || grant.digest.as_deref() == digest
+}
+
+/// A key for people: whoever wrote it may want to hide something.
+fn shown(key: &str) -> String {
+    key.escape_debug().take(MAX_KEY).collect()
+}
+
+fn warn_untrusted(
+    dropped: &[&(ProjectFile, String)],
+    sources: &Sources,
+    earlier: Option<&str>,
+    warnings: &mut Vec<String>,
+) {
+    for file in ProjectFile::ALL {
+        let of_file = dropped.iter().filter(|(other, _)| *other == file);
+        let keys: Vec<&str> = of_file.map(|(_, key)| key.as_str()).collect();
+        if keys.is_empty() {
+            continue;
+        }
+        let mut seen = HashSet::new();
+        let names = keys.iter().copied().filter(|key| seen.insert(*key));
+        let names: Vec<String> = names.take(MAX_NAMES).map(shown).collect();
+        let why = match earlier {
+            Some(_) => "changed since somebody trusted the project",
+            None => "not trusted",
+        };
+        let count = keys.len();
+        let things = if count == 1 { "setting" } else { "settings" };
+        warnings.push(format!(
+            "ignored {count} {things} of {} ({}): {why}; run `falconer trust` in {} to see and \
+             trust this content",
+            file.name(),
+            names.join(", "),
+            sources.project.display()
+        ));
+    }
 }

@@ -1,12 +1,12 @@
-//! MCP servers and trust: `.mcp.json` of a project and `~/.claude.json`.
+//! MCP servers and accepted folders of `~/.claude.json`.
 
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::Object;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::read::{ReadError, read_object};
-use super::{Sources, Trust};
+use super::{Folder, ProjectServers, Sources};
 
 /// The file of the user is there and cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +71,8 @@ impl UserConfig {
         self.value.get("projects")?.get(project.to_str()?)
     }
 
-    /// Whether the user has accepted the project, or a directory above it.
-    pub(crate) fn trust(&self, project: &Path) -> Trust {
+    /// Whether the user has accepted the project in the official CLI, or a directory above it.
+    pub(crate) fn folder(&self, project: &Path) -> Folder {
         let is_accepted = |directory: &Path| {
             let accepted = self
                 .project(directory)
@@ -80,43 +80,43 @@ impl UserConfig {
             accepted.and_then(Value::as_bool) == Some(true)
         };
         if project.ancestors().any(is_accepted) {
-            Trust::Trusted
+            Folder::Accepted
         } else {
-            Trust::Untrusted
+            Folder::Unknown
         }
     }
 
     /// The declared servers. A name that is declared twice is taken from the narrower place.
-    pub(crate) fn mcp_servers(&self, sources: &Sources) -> (Vec<McpServer>, Vec<String>) {
-        let (mut servers, mut warnings) = (Vec::new(), Vec::new());
+    pub(crate) fn mcp_servers(
+        &self,
+        sources: &Sources,
+        project: &ProjectServers,
+    ) -> Vec<McpServer> {
+        let mut servers = Vec::new();
         if sources.enabled.local {
             let local = self.project(&sources.project);
             let local = local.and_then(|entry| entry.get("mcpServers"));
-            push(&mut servers, McpScope::Local, local);
+            push(
+                &mut servers,
+                McpScope::Local,
+                local.and_then(Value::as_object),
+            );
         }
-        if sources.enabled.project {
-            let path = sources.project.join(".mcp.json");
-            match read_object(&path) {
-                Ok(file) => {
-                    let declared = file.as_ref().and_then(|file| file.get("mcpServers"));
-                    push(&mut servers, McpScope::Project, declared);
-                }
-                Err(error) => warnings.push(format!(
-                    "ignored MCP servers of {}: {error}; repair or remove it",
-                    path.display()
-                )),
-            }
-        }
+        push(&mut servers, McpScope::Project, Some(&project.declared));
         if sources.enabled.user {
-            push(&mut servers, McpScope::User, self.value.get("mcpServers"));
+            let declared = self.value.get("mcpServers");
+            push(
+                &mut servers,
+                McpScope::User,
+                declared.and_then(Value::as_object),
+            );
         }
-        (servers, warnings)
+        servers
     }
 }
 
-fn push(servers: &mut Vec<McpServer>, scope: McpScope, declared: Option<&Value>) {
-    let declared = declared.and_then(Value::as_object).into_iter().flatten();
-    for (name, config) in declared {
+fn push(servers: &mut Vec<McpServer>, scope: McpScope, declared: Option<&Map<String, Value>>) {
+    for (name, config) in declared.into_iter().flatten() {
         if servers.iter().all(|server| server.name != *name) {
             servers.push(McpServer {
                 name: name.clone(),
