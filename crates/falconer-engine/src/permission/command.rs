@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
-use falconer_rule::shell::{self, Direction, Part};
-use falconer_rule::{Effect, Location, Matcher, Place, Where, may_touch_unknown};
+use falconer_rule::shell::{self, Direction, Grade, Part, Script};
+use falconer_rule::{Effect, Location, Matcher, Place, Where, may_touch_unknown, writes_unknown};
 
 use super::judge::{ask, because_of};
-use super::protected::{is_protected, mentions_protected};
 use super::question::{Because, Case, Verdict};
-use super::{Permissions, suggest};
+use super::{Locks, Permissions, repository, suggest};
 
 impl Permissions {
     /// What is allowed may still name a file that a rule forbids, when nobody can tell.
@@ -17,60 +16,141 @@ impl Permissions {
         match self.judge_known(question, command) {
             Verdict::Allow { .. } if self.may_touch_forbidden(question, command) => {
                 let why = "a file it names is only known when it runs, and a rule forbids some";
-                ask(question, Because::NotUnderstood(why.to_owned()), Vec::new())
+                ask(
+                    question,
+                    Because::MayBeForbidden(why.to_owned()),
+                    Vec::new(),
+                )
             }
             verdict => verdict,
         }
     }
 
     fn may_touch_forbidden(&self, question: &Case<'_>, command: &str) -> bool {
-        let Ok(parts) = question.parts(command) else {
+        let Ok(script) = question.script(command) else {
             return false;
         };
-        let location = || Location::new(question.cwd, self.anchors.home.as_deref());
         let mut restrictions = self
             .rules_that(Effect::Deny)
             .chain(self.rules_that(Effect::Ask));
-        restrictions.any(|(_, matcher)| may_touch_unknown(matcher, parts, location()))
+        restrictions
+            .any(|(_, matcher)| may_touch_unknown(matcher, script.parts(), self.start(question)))
+    }
+
+    /// Where the shell is before the command.
+    fn start(&self, question: &Case<'_>) -> Location {
+        Location::new(question.cwd, self.anchors.home.as_deref())
     }
 
     fn judge_known(&self, question: &Case<'_>, command: &str) -> Verdict {
         let all = self.allows_everything(question);
-        let parts = match question.parts(command) {
-            Ok(parts) => parts,
-            Err(error) => return self.judge_unparsable(question, command, all, error),
+        let script = match question.script(command) {
+            Ok(script) => script,
+            Err(error) => return self.judge_unparsable(question, all, error),
         };
-        let mut location = Location::new(question.cwd, self.anchors.home.as_deref());
-        if let Some(path) = protected_write(parts, command, &mut location.clone()) {
-            return ask(question, Because::Protected(path), Vec::new());
+        let reading = self.judge_reading(question, script);
+        let is_planning = self.mode == PermissionMode::Plan;
+        match (&reading, all) {
+            (Err(_), _) if is_planning => {
+                return ask(question, Because::Mode(self.mode.clone()), Vec::new());
+            }
+            (_, Some(reason)) if !is_planning => {
+                return self.unless_unknown(question, script, reason);
+            }
+            (Ok(()), _) => {
+                return Verdict::Allow {
+                    reason: Because::ReadOnlyCommand,
+                };
+            }
+            (Err(_), _) => {}
         }
-        let findings: Vec<Result<String, Refusal>> = parts
-            .iter()
-            .map(|part| self.judge_part(part, &mut location))
-            .collect();
-        let reads = self.only_reads(parts, &findings);
-        if self.mode == PermissionMode::Plan && !reads {
-            return ask(question, Because::Mode(self.mode.clone()), Vec::new());
-        }
-        let opaque = parts.iter().find_map(|part| shell::stripped(part).opaque);
-        if let Some(reason) = all {
-            return match opaque {
-                Some(why) if self.has_fine_restrictions() => {
-                    ask(question, Because::NotUnderstood(why.to_owned()), Vec::new())
-                }
-                _ => Verdict::Allow { reason },
-            };
-        }
-        if opaque.is_none()
+        let is_opaque = |part: &Part| shell::stripped(part).opaque.is_some();
+        if !script.parts().iter().any(is_opaque)
             && let Some(reason) = self.spelled_out(command)
         {
             return Verdict::Allow { reason };
         }
-        let mut verdict = all_or_none(question, command, parts, findings);
+        let judged = self.judge_parts(question, script);
+        // A command that would only read is told why it may not.
+        let reason = match (judged, reading) {
+            (Ok(reasons), _) => {
+                return Verdict::Allow {
+                    reason: Because::EveryPart(reasons),
+                };
+            }
+            (Err(_), Err(Some(why))) => why,
+            (Err(refusal), _) => refusal,
+        };
+        let mut verdict = reason.into_verdict(question, command);
         if let Verdict::Ask(ask) = &mut verdict {
             ask.suggestions.retain(|it| !self.is_in_force(it));
         }
         verdict
+    }
+
+    /// Whether the command is one that only reads, in places where it may. The error says what
+    /// stands against it, if it would only read.
+    fn judge_reading(&self, question: &Case<'_>, script: &Script) -> Result<(), Option<Refusal>> {
+        let grade = script.reads_only().ok_or(None)?;
+        let refused = |why: &str| Err(Some(Refusal::NotUnderstood(why.to_owned())));
+        if grade > Grade::Smallest && self.locks == Locks::JudgementOnly {
+            return refused("it only reads, but cannot be confined on this machine");
+        }
+        if script.uses_git() {
+            if !self.directories.are_working(question.cwd) {
+                return refused("git in another directory may run what is configured there");
+            }
+            if let Some(why) = repository::danger(question.cwd) {
+                return refused(why);
+            }
+        }
+        let mut location = self.start(question);
+        for part in script.parts() {
+            let reading = shell::reads_only(part).ok_or(None)?;
+            self.check_reading(part, &reading, &location)?;
+            location.follow(part);
+        }
+        Ok(())
+    }
+
+    /// A rule or a mode allows everything, but not what must stay closed.
+    fn unless_unknown(&self, question: &Case<'_>, script: &Script, reason: Because) -> Verdict {
+        let parts = script.parts();
+        let opaque = parts.iter().find_map(|part| shell::stripped(part).opaque);
+        let is_bypassed = self.mode == PermissionMode::BypassPermissions;
+        let why = match opaque {
+            Some(why) if self.has_fine_restrictions() => why,
+            _ if !is_bypassed && writes_unknown(parts, self.start(question)) => {
+                "a file it writes is only known when it runs, and some are protected"
+            }
+            _ => return Verdict::Allow { reason },
+        };
+        ask(
+            question,
+            Because::MayBeForbidden(why.to_owned()),
+            Vec::new(),
+        )
+    }
+
+    /// Why every part may run, or what stands against the first that may not.
+    fn judge_parts(&self, question: &Case<'_>, script: &Script) -> Result<Vec<String>, Refusal> {
+        if script.parts().is_empty() {
+            return Err(Refusal::NotUnderstood("it contains no command".to_owned()));
+        }
+        script
+            .plain()
+            .map_err(|why| Refusal::NotUnderstood(why.to_string()))?;
+        let mut walk = Walk {
+            location: self.start(question),
+            before: Files::Untouched,
+            now: Files::Untouched,
+        };
+        let mut reasons = Vec::new();
+        for part in script.parts() {
+            reasons.extend(self.judge_part(part, &mut walk)?);
+        }
+        reasons.dedup();
+        Ok(reasons)
     }
 
     /// Whether a change of the mode would change nothing.
@@ -89,13 +169,11 @@ impl Permissions {
     fn judge_unparsable(
         &self,
         question: &Case<'_>,
-        command: &str,
         all: Option<Because>,
         error: &shell::Unparsable,
     ) -> Verdict {
-        let is_checkable = self.has_fine_restrictions() || mentions_protected(command);
         match all {
-            Some(reason) if !is_checkable && self.mode != PermissionMode::Plan => {
+            Some(reason) if !self.has_fine_restrictions() && self.mode != PermissionMode::Plan => {
                 Verdict::Allow { reason }
             }
             _ => ask(
@@ -129,38 +207,43 @@ impl Permissions {
             .map(|(entry, _)| because_of(entry))
     }
 
-    fn only_reads(&self, parts: &[Part], findings: &[Result<String, Refusal>]) -> bool {
-        !shell::moves_and_asks_git(parts)
-            && findings.iter().all(Result::is_ok)
-            && parts.iter().all(|part| shell::reads_only(part).is_some())
-    }
-
-    /// Why a part may run, or what stands against it.
-    fn judge_part(&self, part: &Part, location: &mut Location) -> Result<String, Refusal> {
-        let verdict = self.judge_here(part, location);
-        location.follow(part);
-        verdict
-    }
-
-    fn judge_here(&self, part: &Part, location: &Location) -> Result<String, Refusal> {
+    /// Why a part may run, if that needs to be said. What follows a part that writes may not be
+    /// allowed by its path: the path may lead elsewhere by then.
+    fn judge_part(&self, part: &Part, walk: &mut Walk) -> Result<Option<String>, Refusal> {
         let bare = shell::stripped(part);
         if let Some(why) = bare.opaque {
             return Err(Refusal::NotUnderstood(why.to_owned()));
         }
         if bare.words.is_empty() && !bare.redirects.is_empty() {
-            return self.judge_redirects(&bare, location);
+            return self.judge_redirects(&bare, walk);
         }
+        walk.before = walk.now;
         if let Some(rule) = self.allowing_rule(part) {
-            return Ok(format!("`{}` by the rule `{rule}`", bare.text()));
+            walk.now = Files::Touched;
+            walk.location.follow(part);
+            return Ok(Some(format!("`{}` by the rule `{rule}`", bare.text())));
         }
         if let Some(reading) = shell::reads_only(part) {
-            self.check_reading(part, &reading, location)?;
-            return Ok(READS.to_owned());
+            // The whole is not confined, so that only the smallest set may run in it.
+            if reading.grade > Grade::Smallest || bare.name() == Some("git") {
+                return Err(Refusal::Part(bare.text()));
+            }
+            let names_files = !reading.files.is_empty() || reading.moves_to.is_some();
+            if names_files {
+                walk.check()?;
+            }
+            self.check_reading(part, &reading, &walk.location)
+                .map_err(|refusal| refusal.unwrap_or_else(|| Refusal::Part(bare.text())))?;
+            walk.location.follow(part);
+            return Ok(None);
         }
         let Some(work) = shell::file_work(part) else {
             return Err(Refusal::Part(bare.text()));
         };
-        self.check_work(&bare, &work, location)
+        let reason = self.check_work(&bare, &work, &walk.location)?;
+        walk.check()?;
+        walk.now = Files::Touched;
+        Ok(Some(reason))
     }
 
     fn check_work(
@@ -191,16 +274,24 @@ impl Permissions {
         ))
     }
 
-    fn judge_redirects(&self, part: &Part, location: &Location) -> Result<String, Refusal> {
+    fn judge_redirects(&self, part: &Part, walk: &mut Walk) -> Result<Option<String>, Refusal> {
+        let mut reason = None;
         for redirect in &part.redirects {
-            let places = location.places(&redirect.file);
+            if redirect.direction == Direction::Write && shell::is_sink(&redirect.file) {
+                continue;
+            }
+            let places = walk.location.places(&redirect.file);
             let is_fine = match redirect.direction {
-                Direction::Write => {
-                    shell::is_sink(&redirect.file) || places.all(|place| self.may_write(place))
-                }
+                Direction::Write => places.all(|place| self.may_write(place)),
                 Direction::Read => places.all(|place| self.may_read(place)),
             };
             if is_fine {
+                // The shell opens it before the program runs that it belongs to.
+                walk.check()?;
+                if redirect.direction == Direction::Write {
+                    walk.now = Files::Touched;
+                    reason = Some(format!("`{}` may be written", redirect.file.text));
+                }
                 continue;
             }
             return Err(match (places.first(), redirect.direction) {
@@ -211,7 +302,7 @@ impl Permissions {
                 }
             });
         }
-        Ok(READS.to_owned())
+        Ok(reason)
     }
 
     fn allowing_rule(&self, part: &Part) -> Option<&str> {
@@ -227,29 +318,25 @@ impl Permissions {
         part: &Part,
         reading: &shell::Reading,
         location: &Location,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Option<Refusal>> {
         let is_hidden = self.hides_something();
+        let not_understood = |why: &str| Err(Some(Refusal::NotUnderstood(why.to_owned())));
         if is_hidden && shell::reads_trees(part) {
-            let why = "it may read files that a rule hides".to_owned();
-            return Err(Refusal::NotUnderstood(why));
+            return not_understood("it may read files that a rule hides");
         }
         for word in reading.files.iter().chain(&reading.moves_to) {
-            let places = location.places(word);
             if is_hidden && word.glob.is_some() {
-                let why = "a pattern may name files that a rule hides".to_owned();
-                return Err(Refusal::NotUnderstood(why));
+                return not_understood("a pattern may name files that a rule hides");
             }
-            match places {
-                Where::Unknown => {
-                    let why = "a file it reads is only known when it runs".to_owned();
-                    return Err(Refusal::NotUnderstood(why));
-                }
-                Where::At(places) => {
-                    let outside = places.into_iter().find(|place| !self.may_read(place));
-                    if let Some(place) = outside {
-                        return Err(Refusal::Outside(place.spelled));
-                    }
-                }
+            let Where::At(places) = location.places(word) else {
+                return not_understood("a file it reads is only known when it runs");
+            };
+            if reading.follows_links && places.iter().any(|place| place.is_dir) {
+                return not_understood("it follows links in directories");
+            }
+            let mut places = places.into_iter();
+            if let Some(place) = places.find(|place| !self.may_read(place)) {
+                return Err(Some(Refusal::Outside(place.spelled)));
             }
         }
         Ok(())
@@ -263,40 +350,33 @@ impl Permissions {
     }
 }
 
-/// A command runs if every part may.
-fn all_or_none(
-    question: &Case<'_>,
-    command: &str,
-    parts: &[Part],
-    findings: Vec<Result<String, Refusal>>,
-) -> Verdict {
-    let collected: Result<Vec<String>, Refusal> = findings.into_iter().collect();
-    match collected {
-        Ok(_) if parts.is_empty() => {
-            let nothing = "it contains no command".to_owned();
-            ask(question, Because::NotUnderstood(nothing), Vec::new())
-        }
-        Ok(_) if shell::moves_and_asks_git(parts) => {
-            let why = "git in another directory may run what is configured there".to_owned();
-            let suggestions = suggest::for_command(command, parts, None);
-            ask(question, Because::NotUnderstood(why), suggestions)
-        }
-        Ok(reasons) => Verdict::Allow {
-            reason: summary(reasons),
-        },
-        Err(refusal) => refusal.into_verdict(question, command, parts),
-    }
+/// Where a command is by now, and what it has done.
+struct Walk {
+    location: Location,
+    /// Before the program that the next files are opened for.
+    before: Files,
+    now: Files,
 }
 
-const READS: &str = "it only reads";
+/// Whether paths still lead where they led before the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Files {
+    Untouched,
+    Touched,
+}
 
-fn summary(mut reasons: Vec<String>) -> Because {
-    reasons.retain(|reason| reason != READS);
-    reasons.dedup();
-    if reasons.is_empty() {
-        return Because::ReadOnlyCommand;
+impl Walk {
+    /// Returns an error if the part, or a file that the shell opens for it, may not be allowed by
+    /// its path.
+    fn check(&self) -> Result<(), Refusal> {
+        match self.before {
+            Files::Untouched => Ok(()),
+            Files::Touched => {
+                let why = "a part before it writes, so that its paths may lead elsewhere by then";
+                Err(Refusal::NotUnderstood(why.to_owned()))
+            }
+        }
     }
-    Because::EveryPart(reasons)
 }
 
 /// What stands against a part.
@@ -309,7 +389,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    fn into_verdict(self, question: &Case<'_>, command: &str, parts: &[Part]) -> Verdict {
+    fn into_verdict(self, question: &Case<'_>, command: &str) -> Verdict {
         let (because, blocked) = match self {
             Self::NotUnderstood(why) => (Because::NotUnderstood(why), None),
             Self::Part(part) => (Because::Part(part), None),
@@ -318,7 +398,7 @@ impl Refusal {
         };
         let suggestions = match &because {
             Because::Outside(path) => suggest::for_read(&Place::of(path)),
-            _ => suggest::for_command(command, parts, blocked.as_deref()),
+            _ => suggest::for_command(command, question.cwd, blocked.as_deref()),
         };
         let mut verdict = ask(question, because, suggestions);
         if let Verdict::Ask(ask) = &mut verdict {
@@ -326,33 +406,4 @@ impl Refusal {
         }
         verdict
     }
-}
-
-/// A protected file that the command writes, as far as can be told.
-fn protected_write(parts: &[Part], command: &str, location: &mut Location) -> Option<PathBuf> {
-    for part in parts {
-        let work = shell::file_work(part).unwrap_or_default();
-        let redirects = part.redirects.iter();
-        let written = redirects
-            .filter(|redirect| {
-                redirect.direction == Direction::Write && !shell::is_sink(&redirect.file)
-            })
-            .map(|redirect| &redirect.file)
-            .chain(&work.writes);
-        for word in written {
-            match location.places(word) {
-                Where::At(places) => {
-                    if let Some(place) = places.into_iter().find(is_protected) {
-                        return Some(place.spelled);
-                    }
-                }
-                Where::Unknown if mentions_protected(command) => {
-                    return Some(PathBuf::from(&word.text));
-                }
-                Where::Unknown => {}
-            }
-        }
-        location.follow(part);
-    }
-    None
 }

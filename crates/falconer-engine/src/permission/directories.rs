@@ -52,6 +52,13 @@ impl Directories {
         contain(&self.working, place)
     }
 
+    /// Whether this is one of the working directories, by its real name.
+    pub(super) fn are_working(&self, directory: &Path) -> bool {
+        let place = Place::of(directory);
+        let mut working = self.working.iter();
+        place.is_clear && working.any(|known| known.real == place.real)
+    }
+
     pub(super) fn may_read(&self, place: &Place) -> bool {
         self.contain(place) || contain(&self.readable, place)
     }

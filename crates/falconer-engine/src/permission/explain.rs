@@ -15,11 +15,10 @@ impl Permissions {
     pub(crate) fn explain(&self, call: &Call<'_>) -> Voice {
         let nothing = Object::new();
         let target = target(call);
-        let read_only = match &target {
-            Target::Read(_) | Target::Domain(_) | Target::Nothing => true,
-            Target::Command { command, .. } => falconer_rule::shell::is_read_only(command),
-            Target::Write(_) | Target::Mcp { .. } | Target::User => false,
-        };
+        let read_only = matches!(
+            target,
+            Target::Read(_) | Target::Domain(_) | Target::Nothing
+        );
         let verdict = self.judge(&Question {
             tool: call.tool,
             target: &target,
@@ -37,6 +36,7 @@ impl Permissions {
         Voice {
             who: "engine".to_owned(),
             outcome,
+            needs_person: because.needs_person(),
             because: because.to_string(),
         }
     }
@@ -81,6 +81,5 @@ fn other(tool: &str) -> Target {
     let server = server.split_once("__").map_or(server, |(server, _)| server);
     Target::Mcp {
         server: server.to_owned(),
-        read_only: false,
     }
 }

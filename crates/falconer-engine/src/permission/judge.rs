@@ -2,7 +2,13 @@
 
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::PermissionMode;
-use falconer_rule::{Effect, Location, Matcher, restricts_command};
+use std::path::PathBuf;
+
+use falconer_rule::shell::Script;
+use falconer_rule::{
+    Call, Effect, Location, Matcher, is_protected, mentioned, protected_by, protected_write,
+    restricts_command,
+};
 use serde_json::Value;
 
 use super::question::{Ask, Because, Case, Question, Verdict};
@@ -29,6 +35,43 @@ impl Permissions {
         }
     }
 
+    /// Judges input that somebody has put in the place of what was asked about: a denial counts
+    /// whoever wrote the call, and a protected place has not been asked about yet.
+    pub(crate) fn judge_edited(&self, question: &Question<'_>) -> Option<Verdict> {
+        let question = &Case::new(question);
+        self.forbidden(question).or_else(|| {
+            let path = self.protected(question)?;
+            Some(ask(question, Because::Protected(path), Vec::new()))
+        })
+    }
+
+    /// The protected place that a call may write, as far as can be told.
+    fn protected(&self, question: &Case<'_>) -> Option<PathBuf> {
+        match question.target {
+            Target::Write(path) => {
+                let place = question.place(path);
+                let is_asked = is_protected(place) && !self.is_plan(place);
+                is_asked.then(|| place.spelled.clone())
+            }
+            Target::Command { command, .. } => match question.script(command) {
+                Ok(script) => {
+                    let location = Location::new(question.cwd, self.anchors.home.as_deref());
+                    protected_write(script, location)
+                }
+                Err(_) => mentioned(command),
+            },
+            Target::Mcp { .. } => {
+                let input = Value::Object(question.input.clone());
+                let mut call = Call::new(question.tool, &input, question.cwd);
+                if let Some(home) = &self.anchors.home {
+                    call = call.home(home);
+                }
+                protected_by(&call)
+            }
+            Target::Read(_) | Target::Domain(_) | Target::User | Target::Nothing => None,
+        }
+    }
+
     /// Hooks and rules that deny.
     fn forbidden(&self, question: &Case<'_>) -> Option<Verdict> {
         if let Some(hook) = &question.hook
@@ -46,6 +89,10 @@ impl Permissions {
         }
         if *question.target == Target::User {
             return needs_user(question);
+        }
+        // Before hooks, modes and rules that allow: none of them speaks for these places.
+        if let Some(path) = self.protected(question) {
+            return ask(question, Because::Protected(path), Vec::new());
         }
         if let Some(verdict) = by_hook(question) {
             return verdict;
@@ -67,11 +114,8 @@ impl Permissions {
         if self.mode == PermissionMode::BypassPermissions {
             return self.allow_by_mode();
         }
-        let says_read_only = match question.target {
-            Target::Mcp { read_only, .. } => *read_only || question.read_only,
-            _ => question.read_only,
-        };
-        if self.mode == PermissionMode::Plan && !says_read_only {
+        // A server that says of its own tool that it only reads is not believed.
+        if self.mode == PermissionMode::Plan && !question.only_reads() {
             return ask(question, Because::Mode(self.mode.clone()), Vec::new());
         }
         if let Some(entry) = self.matching(Effect::Allow, question) {
@@ -104,14 +148,15 @@ impl Permissions {
             return true;
         }
         match (matcher, question.target) {
-            (Matcher::Everything, _) => !question.read_only,
+            (Matcher::Everything, _) => !question.only_reads(),
             (Matcher::Named { tool, name }, _) if tool == question.tool => {
                 names_of(question).iter().any(|text| name.matches(text))
             }
             (Matcher::Domain { .. }, Target::Domain(host)) => matcher.matches_domain(host),
             (_, Target::Command { command, .. }) if behavior != Effect::Allow => {
                 let location = Location::new(question.cwd, self.anchors.home.as_deref());
-                restricts_command(matcher, command, question.parts(command), location)
+                let parts = question.script(command).map(Script::parts);
+                restricts_command(matcher, command, parts, location)
             }
             (_, Target::Read(path)) => self.path_rule(behavior, matcher, question, path),
             (_, Target::Write(path)) => self.path_rule(behavior, matcher, question, path),

@@ -9,8 +9,8 @@ mod explain;
 mod hidden;
 mod judge;
 mod path;
-mod protected;
 mod question;
+mod repository;
 mod suggest;
 mod update;
 mod wire;
@@ -19,12 +19,13 @@ mod wire;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use falconer_protocol::permission::PermissionMode;
 pub(crate) use falconer_rule::Effect;
 
 pub(crate) use directories::Directories;
-use falconer_rule::{Anchors, Matcher, Place, RuleProblem, RuleText, understand};
+use falconer_rule::{Anchors, Matcher, Place, RuleProblem, RuleText, flaw, understand};
 pub(crate) use hidden::Hidden;
 pub(crate) use question::{Ask, Because, HookDecision, Question, Verdict};
 
@@ -86,6 +87,16 @@ pub(crate) enum Bypass {
     Unlocked,
 }
 
+/// The locks on commands that run unasked because they only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Locks {
+    /// They are judged, and the kernel keeps them from writing.
+    Both,
+    /// They are judged, and nothing else holds them.
+    #[default]
+    JudgementOnly,
+}
+
 /// What a session is started with.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
@@ -98,6 +109,7 @@ pub(crate) struct Start {
     /// Directories of the engine that may be read, such as saved outputs.
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) bypass: Bypass,
+    pub(crate) locks: Locks,
 }
 
 /// Why a mode was not taken.
@@ -111,15 +123,16 @@ pub(crate) enum ModeRefused {
     BypassLocked,
 }
 
-/// The permissions of one session.
+/// The permissions of one session. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Permissions {
-    rules: Vec<Entry>,
+    rules: Arc<Vec<Entry>>,
     problems: Vec<String>,
     mode: PermissionMode,
     directories: Directories,
     anchors: Anchors,
     bypass: Bypass,
+    locks: Locks,
     /// The one file that plan mode may write.
     plan_file: Option<Place>,
 }
@@ -136,7 +149,7 @@ struct Entry {
 impl Permissions {
     pub(crate) fn new(start: Start) -> Result<Self, ModeRefused> {
         let mut permissions = Self {
-            rules: Vec::new(),
+            rules: Arc::default(),
             problems: Vec::new(),
             mode: PermissionMode::Default,
             directories: Directories::new(&start.cwd, &start.readable),
@@ -145,6 +158,7 @@ impl Permissions {
                 home: start.home,
             },
             bypass: start.bypass,
+            locks: start.locks,
             plan_file: None,
         };
         for directory in start.additional_directories {
@@ -164,8 +178,11 @@ impl Permissions {
         let (rule, matcher, problem) = understand(&written.text, written.behavior, &self.anchors);
         if let Some(problem) = problem {
             self.problems.push(describe(&written, &problem));
+        } else if let Some(flaw) = flaw(&written.text) {
+            self.problems
+                .push(format!("{flaw} ({})", written.source.words()));
         }
-        self.rules.push(Entry {
+        Arc::make_mut(&mut self.rules).push(Entry {
             written,
             rule,
             matcher,
@@ -212,7 +229,7 @@ impl Permissions {
     /// Replaces the rules of the settings files, keeping those of the session.
     pub(crate) fn reload(&mut self, rules: Vec<WrittenRule>) {
         self.problems.clear();
-        self.rules.retain(|entry| {
+        Arc::make_mut(&mut self.rules).retain(|entry| {
             matches!(
                 entry.written.source,
                 RuleSource::Session | RuleSource::CliArg

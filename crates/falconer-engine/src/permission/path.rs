@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use falconer_protocol::permission::PermissionMode;
-use falconer_rule::{Effect, Matcher, Place};
+use falconer_rule::{Effect, Matcher, Place, is_protected};
 
 use super::judge::{ask, because_of};
-use super::protected::is_protected;
 use super::question::{Because, Case, Verdict};
 use super::{Permissions, suggest};
 use crate::tool::Target;
@@ -63,15 +62,8 @@ impl Permissions {
 
     pub(super) fn judge_write(&self, question: &Case<'_>, path: &Path) -> Verdict {
         let place = question.place(path);
-        if self.mode == PermissionMode::Plan && self.plan_file.as_ref() == Some(place) {
+        if self.is_plan(place) {
             return self.allow_by_mode();
-        }
-        if is_protected(place) {
-            return ask(
-                question,
-                Because::Protected(place.spelled.clone()),
-                Vec::new(),
-            );
         }
         if self.mode == PermissionMode::BypassPermissions {
             return self.allow_by_mode();
@@ -95,6 +87,11 @@ impl Permissions {
             Because::Outside(place.spelled.clone())
         };
         ask(question, because, suggestions)
+    }
+
+    /// Whether this is the one file that plan mode may write, and the mode is on.
+    pub(super) fn is_plan(&self, place: &Place) -> bool {
+        self.mode == PermissionMode::Plan && self.plan_file.as_ref() == Some(place)
     }
 
     /// Whether the shell or a known program may write a file without a question.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::{DecisionReasonType, PermissionMode, PermissionUpdate};
-use falconer_rule::shell::{self, Part, Unparsable};
+use falconer_rule::shell::{self, Script, Unparsable};
 use falconer_rule::{Effect, Place};
 
 use super::RuleSource;
@@ -20,7 +20,7 @@ pub(crate) struct Question<'a> {
     pub(crate) tool: &'a str,
     pub(crate) target: &'a Target,
     pub(crate) input: &'a Object,
-    /// What the tool says of itself.
+    /// What the tool says of itself; counts for nothing if it is a command or of a server.
     pub(crate) read_only: bool,
     /// What the hooks said, merged.
     pub(crate) hook: Option<HookDecision>,
@@ -35,7 +35,7 @@ pub(crate) struct Question<'a> {
 pub(super) struct Case<'q> {
     question: &'q Question<'q>,
     place: OnceCell<Place>,
-    parts: OnceCell<Result<Vec<Part>, Unparsable>>,
+    script: OnceCell<Result<Script, Unparsable>>,
 }
 
 impl<'q> Case<'q> {
@@ -43,7 +43,7 @@ impl<'q> Case<'q> {
         Self {
             question,
             place: OnceCell::new(),
-            parts: OnceCell::new(),
+            script: OnceCell::new(),
         }
     }
 
@@ -52,10 +52,22 @@ impl<'q> Case<'q> {
         self.place.get_or_init(|| Place::of(path))
     }
 
-    /// The parts of the command that the call is about.
-    pub(super) fn parts(&self, command: &str) -> Result<&[Part], &Unparsable> {
-        let parts = self.parts.get_or_init(|| shell::parts(command));
-        parts.as_deref()
+    /// Whether the call changes nothing, as far as we know ourselves.
+    pub(super) fn only_reads(&self) -> bool {
+        match self.target {
+            Target::Command { command, .. } => {
+                let script = self.script(command);
+                script.is_ok_and(|script| script.reads_only().is_some())
+            }
+            Target::Mcp { .. } => false,
+            _ => self.read_only,
+        }
+    }
+
+    /// The command that the call is about, read once.
+    pub(super) fn script(&self, command: &str) -> Result<&Script, &Unparsable> {
+        let script = self.script.get_or_init(|| shell::read(command));
+        script.as_ref()
     }
 }
 
@@ -135,6 +147,8 @@ pub(crate) enum Because {
     Harmless,
     /// The command could not be taken apart, or a part of it not be understood.
     NotUnderstood(String),
+    /// A rule or a check may forbid it, but that is only known when it runs.
+    MayBeForbidden(String),
     /// A part of a command that nothing allows.
     Part(String),
     NoRule,
@@ -149,6 +163,28 @@ impl Because {
         }
     }
 
+    /// Whether a question may only be answered by a person, not by a rule of the host.
+    pub(crate) fn needs_person(&self) -> bool {
+        match self {
+            Self::Hook(_)
+            | Self::Rule { .. }
+            | Self::PartForbidden { .. }
+            | Self::Mode(_)
+            | Self::Protected(_)
+            | Self::NeedsUser
+            | Self::MayBeForbidden(_) => true,
+            Self::EveryPart(_)
+            | Self::Outside(_)
+            | Self::ReadInside
+            | Self::ReadOnlyCommand
+            | Self::Writes(_)
+            | Self::Harmless
+            | Self::NotUnderstood(_)
+            | Self::Part(_)
+            | Self::NoRule => false,
+        }
+    }
+
     pub(super) fn reason_type(&self) -> Option<DecisionReasonType> {
         match self {
             Self::Hook(_) => Some(DecisionReasonType::Hook),
@@ -159,7 +195,9 @@ impl Because {
             }
             Self::Protected(_) => Some(DecisionReasonType::SafetyCheck),
             Self::Outside(_) => Some(DecisionReasonType::WorkingDir),
-            Self::Part(_) | Self::NotUnderstood(_) => Some(DecisionReasonType::Unclassified),
+            Self::Part(_) | Self::NotUnderstood(_) | Self::MayBeForbidden(_) => {
+                Some(DecisionReasonType::Unclassified)
+            }
             Self::ReadInside
             | Self::ReadOnlyCommand
             | Self::Writes(_)
@@ -209,7 +247,7 @@ impl fmt::Display for Because {
             }
             Self::NeedsUser => formatter.write_str("only the user can answer this"),
             Self::Harmless => formatter.write_str("the tool touches nothing outside the session"),
-            Self::NotUnderstood(why) => {
+            Self::NotUnderstood(why) | Self::MayBeForbidden(why) => {
                 write!(formatter, "the command cannot be judged: {why}")
             }
             Self::Part(part) => write!(formatter, "no rule allows `{part}`"),

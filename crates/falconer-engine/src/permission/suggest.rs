@@ -6,15 +6,12 @@ use falconer_protocol::permission::{
     AddDirectories, AddRules, PermissionBehavior, PermissionDestination, PermissionMode,
     PermissionUpdate, SetMode,
 };
-use falconer_rule::shell::{self, Part};
-use falconer_rule::{Place, RuleText};
+use falconer_rule::{Call, Place, RuleText, Width, suggest};
+use serde_json::json;
 
 use super::question::Question;
 use super::wire::to_wire;
 use crate::tool::Target;
-
-/// A longer command is not worth a rule.
-const MAX_RULE_TEXT: usize = 1_000;
 
 /// For a file outside the working directories that is to be read.
 pub(super) fn for_read(place: &Place) -> Vec<PermissionUpdate> {
@@ -58,16 +55,12 @@ pub(super) fn for_write(
 /// For a shell command.
 pub(super) fn for_command(
     command: &str,
-    parts: &[Part],
+    cwd: &Path,
     writes: Option<&Path>,
 ) -> Vec<PermissionUpdate> {
-    let mut suggestions = Vec::new();
-    let is_opaque = parts.iter().any(|part| part.opaque.is_some());
-    if !is_opaque && command.len() <= MAX_RULE_TEXT {
-        let content = beginning(parts).unwrap_or_else(|| shell::one_line(command).to_owned());
-        let rule = RuleText::new("Bash", Some(&content));
-        suggestions.push(add_rule(&rule, PermissionDestination::LocalSettings));
-    }
+    let rule = rule_for(command, cwd);
+    let rule = rule.map(|rule| add_rule(&rule, PermissionDestination::LocalSettings));
+    let mut suggestions: Vec<PermissionUpdate> = rule.into_iter().collect();
     if let Some(path) = writes {
         suggestions.extend(add_parent(path));
         suggestions.push(accept_edits());
@@ -75,24 +68,16 @@ pub(super) fn for_command(
     suggestions
 }
 
-/// `git commit *` for `git commit -m x`: a program and its subcommand.
-fn beginning(parts: &[Part]) -> Option<String> {
-    let [part] = parts else {
-        return None;
+/// The subcommand if it is a program with known ones, else what was seen.
+fn rule_for(command: &str, cwd: &Path) -> Option<RuleText> {
+    let input = json!({ "command": command });
+    let suggested = suggest(&Call::new("Bash", &input, cwd));
+    let with = |width| {
+        let mut all = suggested.iter();
+        all.find(|it| it.width == width && it.rules.len() == 1)
     };
-    let part = shell::stripped(part);
-    let [name, command, ..] = part.words.as_slice() else {
-        return None;
-    };
-    let (name, command) = (name.literal.as_deref()?, command.literal.as_deref()?);
-    let is_word = |word: &str| {
-        word.starts_with(|first: char| first.is_ascii_lowercase())
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-    };
-    let is_safe = part.assignments.is_empty() && shell::escape_hatch(&part).is_none();
-    (is_safe && is_word(name) && is_word(command)).then(|| format!("{name} {command} *"))
+    let suggestion = with(Width::Prefix).or_else(|| with(Width::Exact))?;
+    RuleText::parse(suggestion.rules.first()?).ok()
 }
 
 /// For a web page or a tool of a server.

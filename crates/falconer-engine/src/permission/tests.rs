@@ -2,6 +2,7 @@
 
 mod cassettes;
 mod commands;
+mod gates;
 mod hidden;
 mod injection;
 mod paths;
@@ -16,7 +17,9 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::Object;
 use falconer_protocol::permission::PermissionMode;
 
-use super::{Bypass, Effect, Permissions, Question, RuleSource, Start, Verdict, WrittenRule};
+use super::{
+    Bypass, Effect, Locks, Permissions, Question, RuleSource, Start, Verdict, WrittenRule,
+};
 use crate::tool::Target;
 
 /// A project in a directory of its own.
@@ -24,6 +27,7 @@ pub(super) struct Project {
     pub(super) root: tempfile::TempDir,
     pub(super) mode: PermissionMode,
     pub(super) rules: Vec<WrittenRule>,
+    pub(super) locks: Locks,
     made: OnceCell<Permissions>,
 }
 
@@ -42,6 +46,7 @@ impl Project {
             root,
             mode: PermissionMode::Default,
             rules: Vec::new(),
+            locks: Locks::Both,
             made: OnceCell::new(),
         }
     }
@@ -95,6 +100,7 @@ impl Project {
             additional_directories: Vec::new(),
             readable: Vec::new(),
             bypass: Bypass::Unlocked,
+            locks: self.locks,
         })
         .expect("permissions")
     }

@@ -1,6 +1,7 @@
 //! Changes of permissions, by the host or by a hook.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use falconer_protocol::permission::{
     PermissionBehavior, PermissionDestination, PermissionMode, PermissionRule, PermissionUpdate,
@@ -61,7 +62,7 @@ impl Permissions {
             }
             PermissionUpdate::ReplaceRules(it) => {
                 let (behavior, source) = (behavior(&it.behavior)?, source(&it.destination)?);
-                self.rules.retain(|entry| {
+                Arc::make_mut(&mut self.rules).retain(|entry| {
                     entry.written.behavior != behavior || entry.written.source != source
                 });
                 let rules = self.add_rules(&it.rules, behavior, source);
@@ -126,7 +127,7 @@ impl Permissions {
             .iter()
             .filter_map(|text| RuleText::parse(text).ok())
             .collect();
-        self.rules.retain(|entry| {
+        Arc::make_mut(&mut self.rules).retain(|entry| {
             let is_meant = rules.contains(&entry.written.text)
                 || entry
                     .rule

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::place;
+use crate::no_links;
 
 /// Larger files are compared by size and time of change alone.
 const HASHED: u64 = 64 << 20;
@@ -117,7 +118,7 @@ fn key(path: &Path) -> PathBuf {
 }
 
 fn hash_of(path: &Path) -> Option<blake3::Hash> {
-    let (file, metadata) = place::open_regular(path).ok()?;
+    let (file, metadata) = place::open_regular(path, &no_links::source(path)).ok()?;
     if metadata.len() > HASHED {
         return None;
     }

@@ -31,10 +31,15 @@ impl Interrupt {
         }
     }
 
+    /// Whether the time is over; cheap enough to be asked for every file.
+    pub(crate) fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
     pub(crate) fn stop(&self) -> Option<Stop> {
         if self.cancelled.is_cancelled() {
             Some(Stop::Cancelled)
-        } else if Instant::now() >= self.deadline {
+        } else if self.is_late() {
             Some(Stop::TimedOut)
         } else {
             None

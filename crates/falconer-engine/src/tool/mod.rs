@@ -30,10 +30,11 @@ mod walk;
 pub(crate) mod web_fetch;
 pub(crate) mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
+use falconer_sandbox::Confinement;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -41,6 +42,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use file_memory::FileMemory;
 pub(crate) use todo::Todos;
 
+use crate::no_links;
 use crate::workbench::Workbench;
 
 /// Something the model can call.
@@ -116,11 +118,25 @@ pub(crate) enum Target {
     /// A host on the network.
     Domain(String),
     /// A tool of an MCP server.
-    Mcp { server: String, read_only: bool },
+    Mcp { server: String },
     /// The user has to answer, whatever the rules say: questions, plans.
     User,
     /// Nothing worth a question.
     Nothing,
+}
+
+impl Target {
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Read(path) | Self::Write(path) => Some(path),
+            Self::Command { .. }
+            | Self::Domain(_)
+            | Self::Mcp { .. }
+            | Self::User
+            | Self::Nothing => None,
+        }
+    }
 }
 
 /// One call of a tool.
@@ -132,6 +148,30 @@ pub(crate) struct Call {
     pub(crate) prompt: MessageUuid,
     pub(crate) workbench: Arc<Workbench>,
     pub(crate) cancelled: CancellationToken,
+    pub(crate) bounds: Bounds,
+}
+
+/// What the permission of a call covers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// The command was allowed because it only reads, so it is kept from doing anything else.
+    pub(crate) confinement: Option<Confinement>,
+    /// The file that was judged, without links.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl Call {
+    /// Where to read the file that the input names.
+    pub(crate) fn source(&self, path: &Path) -> PathBuf {
+        let judged = self.bounds.file.clone();
+        judged.unwrap_or_else(|| no_links::source(path))
+    }
+
+    /// Where to write the file that the input names.
+    pub(crate) fn destination(&self, path: &Path) -> PathBuf {
+        let judged = self.bounds.file.clone();
+        judged.unwrap_or_else(|| no_links::destination(path))
+    }
 }
 
 /// What came of a call.

@@ -98,7 +98,8 @@ impl Tool for NotebookEdit {
 fn plan(call: &Call) -> Result<Change, Failure> {
     let written = input::text(&call.input, "notebook_path");
     let path = place::absolute(written, &call.workbench);
-    let Some(existing) = write::existing(&path, &call.workbench)? else {
+    let real = call.destination(&path);
+    let Some(existing) = write::existing(&path, &real, &call.workbench)? else {
         let cwd = call.workbench.cwd();
         return Err(Failure::refused(place::missing(&path, &cwd)));
     };
@@ -130,6 +131,7 @@ fn plan(call: &Call) -> Result<Change, Failure> {
     }
     Ok(Change {
         path,
+        real,
         before: Before::File(existing.stamp),
         bytes: existing.text.encode(&updated),
         extent: Extent::Whole,

@@ -1,10 +1,10 @@
 //! Paths as the model writes them, and opening what is there without waiting on it.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
+use crate::no_links;
 use crate::workbench::Workbench;
 
 /// How many names are looked at for one that is alike.
@@ -71,8 +71,9 @@ pub(crate) enum OpenFailure {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// Opens a regular file. Never waits for the other end of a pipe.
-pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), OpenFailure> {
+/// Opens the regular file at `real`, a path without links, that people know as `path`. Never waits
+/// for the other end of a pipe.
+pub(crate) fn open_regular(path: &Path, real: &Path) -> Result<(File, Metadata), OpenFailure> {
     let fail = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             OpenFailure::Missing(path.to_owned())
@@ -84,13 +85,8 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), OpenFailure>
     };
     // Looked at before it is opened, because opening some devices has an effect; and again
     // afterwards, because it may have been exchanged in between.
-    only_regular(path, &std::fs::metadata(path).map_err(fail)?)?;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)
-        .map_err(fail)?;
+    only_regular(path, &no_links::look(real).map_err(fail)?)?;
+    let file = no_links::open(real).map_err(fail)?;
     let metadata = file.metadata().map_err(fail)?;
     only_regular(path, &metadata)?;
     Ok((file, metadata))

@@ -2,10 +2,13 @@
 
 use std::fs::Metadata;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
+
 use super::file_memory::Stamp;
+use crate::no_links::{Over, Parent};
 
 /// What must be there for the write to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,61 +33,74 @@ pub(crate) enum ReplaceFailure {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// Puts `bytes` at `path`, with the mode and owner of the file that was there.
-pub(crate) fn replace(path: &Path, before: Before, bytes: &[u8]) -> Result<Stamp, ReplaceFailure> {
-    replace_with(path, before, |file| file.write_all(bytes))
+/// Where a file is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot<'a> {
+    /// As people know it.
+    pub(crate) path: &'a Path,
+    /// Without links in its directories: the place that was judged.
+    pub(crate) real: &'a Path,
+}
+
+/// Puts `bytes` at a place, with the mode and owner of the file that was there.
+pub(crate) fn replace(
+    spot: Spot<'_>,
+    before: Before,
+    bytes: &[u8],
+) -> Result<Stamp, ReplaceFailure> {
+    replace_with(spot, before, |file| file.write_all(bytes))
 }
 
 fn replace_with(
-    path: &Path,
+    spot: Spot<'_>,
     before: Before,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<Stamp, ReplaceFailure> {
+    let path = spot.path;
     let fail = |source| ReplaceFailure::Io {
         path: path.to_owned(),
         source,
     };
-    let existing = existing(path, before)?;
-    let directory = path.parent().unwrap_or(Path::new("/"));
-    std::fs::create_dir_all(directory).map_err(fail)?;
-    // The mode of a new file is what the process allows, as for any program.
-    let mut draft = tempfile::Builder::new()
-        .prefix(".falconer-")
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(directory)
-        .map_err(fail)?;
-    if let Some(existing) = &existing {
-        keep_attributes(draft.as_file(), existing).map_err(fail)?;
-    }
-    fill(draft.as_file_mut()).map_err(fail)?;
-    let stamp = Stamp::of(&draft.as_file().metadata().map_err(fail)?);
-
-    self::existing(path, before)?;
-    let persisted = match before {
-        Before::Absent => draft.persist_noclobber(path),
-        Before::File(_) => draft.persist(path),
+    let parent = match before {
+        Before::Absent => Parent::make(spot.real).map_err(fail)?,
+        Before::File(_) => Parent::open(spot.real).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ReplaceFailure::Changed(path.to_owned()),
+            _ => fail(source),
+        })?,
     };
-    match persisted {
-        Ok(_) => Ok(stamp),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+    let existing = existing(path, &parent, before)?;
+    // The mode of a new file is what the process allows, as for any program.
+    let mut draft = parent.draft(Mode::from_raw_mode(0o666)).map_err(fail)?;
+    if let Some(existing) = &existing {
+        keep_attributes(draft.file(), existing).map_err(fail)?;
+    }
+    fill(draft.file()).map_err(fail)?;
+    let stamp = Stamp::of(&draft.file().metadata().map_err(fail)?);
+
+    self::existing(path, &parent, before)?;
+    let placed = draft.place(match before {
+        Before::Absent => Over::Nothing,
+        Before::File(_) => Over::File,
+    });
+    match placed {
+        Ok(()) => Ok(stamp),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(ReplaceFailure::Changed(path.to_owned()))
         }
-        Err(error) => Err(fail(error.error)),
+        Err(error) => Err(fail(error)),
     }
 }
 
 /// What is there, if it is what should be there.
-fn existing(path: &Path, before: Before) -> Result<Option<Metadata>, ReplaceFailure> {
-    let found = match std::fs::symlink_metadata(path) {
-        Ok(found) => Some(found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(source) => {
-            return Err(ReplaceFailure::Io {
-                path: path.to_owned(),
-                source,
-            });
-        }
-    };
+fn existing(
+    path: &Path,
+    parent: &Parent,
+    before: Before,
+) -> Result<Option<Metadata>, ReplaceFailure> {
+    let found = parent.look().map_err(|source| ReplaceFailure::Io {
+        path: path.to_owned(),
+        source,
+    })?;
     if found.as_ref().is_some_and(Metadata::is_symlink) {
         return Err(ReplaceFailure::Link {
             path: path.to_owned(),
@@ -131,10 +147,16 @@ fn keep_attributes(draft: &std::fs::File, existing: &Metadata) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn stamp(path: &Path) -> Before {
         Before::File(Stamp::of(&std::fs::metadata(path).unwrap()))
+    }
+
+    fn spot(path: &Path) -> Spot<'_> {
+        Spot { path, real: path }
     }
 
     fn names(directory: &Path) -> Vec<String> {
@@ -149,7 +171,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.txt");
         std::fs::write(&path, "old").unwrap();
-        let failure = replace_with(&path, stamp(&path), |file| {
+        let failure = replace_with(spot(&path), stamp(&path), |file| {
             file.write_all(b"half of the ne")?;
             Err(io::ErrorKind::StorageFull.into())
         });
@@ -167,7 +189,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.txt");
         std::fs::write(&path, "old").unwrap();
-        let failure = replace_with(&path, stamp(&path), |file| {
+        let failure = replace_with(spot(&path), stamp(&path), |file| {
             std::fs::remove_file(&path)?;
             std::fs::write(&path, "theirs")?;
             file.write_all(b"ours")
@@ -181,7 +203,7 @@ mod tests {
     fn file_that_appears_while_we_create_it_is_not_overwritten() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.txt");
-        let failure = replace_with(&path, Before::Absent, |file| {
+        let failure = replace_with(spot(&path), Before::Absent, |file| {
             std::fs::write(&path, "theirs")?;
             file.write_all(b"ours")
         });
@@ -195,13 +217,13 @@ mod tests {
         let path = directory.path().join("run.sh");
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o750)).unwrap();
-        replace(&path, stamp(&path), b"new").unwrap();
+        replace(spot(&path), stamp(&path), b"new").unwrap();
         let mode = std::fs::metadata(&path).unwrap().mode();
         assert_eq!(mode & 0o7777, 0o750);
 
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        let failure = replace(&link, stamp(&link), b"newer").unwrap_err();
+        let failure = replace(spot(&link), stamp(&link), b"newer").unwrap_err();
         assert!(matches!(failure, ReplaceFailure::Link { .. }), "{failure}");
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
@@ -215,10 +237,10 @@ mod tests {
         let before = stamp(&path);
         std::fs::remove_dir_all(directory.path().join("gone")).unwrap();
         assert!(matches!(
-            replace(&path, before, b"new"),
+            replace(spot(&path), before, b"new"),
             Err(ReplaceFailure::Changed(_))
         ));
-        replace(&path, Before::Absent, b"new").unwrap();
+        replace(spot(&path), Before::Absent, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 }

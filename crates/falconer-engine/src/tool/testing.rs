@@ -62,6 +62,7 @@ impl Bench {
             prompt: MessageUuid::from("prompt"),
             workbench: Arc::clone(&self.workbench),
             cancelled: CancellationToken::new(),
+            bounds: crate::tool::Bounds::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::file_memory::{Extent, Stamp};
 use super::input::{self, Field, Kind};
 use super::place::{self, OpenFailure};
 use super::read::sentence;
-use super::replace::{self, Before, ReplaceFailure};
+use super::replace::{self, Before, ReplaceFailure, Spot};
 use super::text::{Encoding, Endings, NotText, Text};
 use super::{Call, Foresight, Outcome, Target, Tool, interrupt, patch};
 use crate::workbench::Workbench;
@@ -80,6 +80,8 @@ impl Tool for Write {
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) path: PathBuf,
+    /// The same file without links in its directories.
+    pub(super) real: PathBuf,
     pub(super) before: Before,
     pub(super) bytes: Vec<u8>,
     /// What is known of the new file.
@@ -103,13 +105,17 @@ async fn make(call: Call, plan: fn(&Call) -> Result<Change, Failure>) -> Result<
     let saved = call
         .workbench
         .checkpoints
-        .before_change(&call.prompt, &change.path);
+        .before_change(&call.prompt, &change.path, &change.real);
     if let Err(error) = saved {
         // The user asked for the change; only going back to before it will not work.
         tracing::warn!(path = %change.path.display(), %error, "failed to save a checkpoint");
     }
     interrupt::changing(move || {
-        let stamp = replace::replace(&change.path, change.before, &change.bytes)
+        let spot = Spot {
+            path: &change.path,
+            real: &change.real,
+        };
+        let stamp = replace::replace(spot, change.before, &change.bytes)
             .map_err(|failure| not_written(&failure))?;
         let hash = Some(blake3::hash(&change.bytes));
         let files = &call.workbench.files;
@@ -127,9 +133,13 @@ pub(super) struct Existing {
 }
 
 /// Opens the file to be changed, if there is one; refuses what must not be changed.
-pub(super) fn existing(path: &Path, workbench: &Workbench) -> Result<Option<Existing>, Failure> {
+pub(super) fn existing(
+    path: &Path,
+    real: &Path,
+    workbench: &Workbench,
+) -> Result<Option<Existing>, Failure> {
     replace::refuse_link(path).map_err(|failure| not_written(&failure))?;
-    let (file, metadata) = match place::open_regular(path) {
+    let (file, metadata) = match place::open_regular(path, real) {
         Ok(opened) => opened,
         Err(OpenFailure::Missing(_)) => {
             // A file that was read and is gone has been changed by somebody, too.
@@ -191,7 +201,8 @@ fn plan(call: &Call) -> Result<Change, Failure> {
     let written = input::text(&call.input, "file_path");
     let content = input::text(&call.input, "content");
     let path = place::absolute(written, &call.workbench);
-    let existing = existing(&path, &call.workbench)?;
+    let real = call.destination(&path);
+    let existing = existing(&path, &real, &call.workbench)?;
     let (kind, verb, old) = match &existing {
         Some(existing) => ("update", "Updated", Some(existing.text.text.as_str())),
         None => ("create", "Created", None),
@@ -222,5 +233,6 @@ fn plan(call: &Call) -> Result<Change, Failure> {
             output,
         ),
         path,
+        real,
     })
 }

@@ -17,7 +17,7 @@ use super::tool_hooks::{self, Hooked};
 use crate::frame::lifecycle;
 use crate::frame::user::{Decision, ResultMeta};
 use crate::session::core::Core;
-use crate::tool::{Attempt, Call, Effect, Outcome, Tool, place};
+use crate::tool::{Attempt, Bounds, Call, Effect, Outcome, Tool, place};
 use crate::turn::hooks::Base;
 use crate::workbench::Workbench;
 
@@ -41,13 +41,14 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    fn call(&self, wanted: &Wanted) -> Call {
+    fn call(&self, wanted: &Wanted, bounds: Bounds) -> Call {
         Call {
             id: wanted.id.clone(),
             input: wanted.input.clone(),
             prompt: self.prompt.clone(),
             workbench: Arc::clone(&self.core.workbench),
             cancelled: self.interrupt.token().child_token(),
+            bounds,
         }
     }
 }
@@ -204,9 +205,13 @@ async fn permitted(context: &Context, tool: &dyn Tool, mut wanted: Wanted, hooke
     };
     let permit = permit::decide(context, tool, &wanted, hooked.decision).await;
     let mut done = match permit {
-        Permit::Granted { input, decision } => {
+        Permit::Granted {
+            input,
+            decision,
+            bounds,
+        } => {
             wanted.input = input.unwrap_or(wanted.input);
-            run(context, tool, wanted, decision).await
+            run(context, tool, wanted, decision, bounds).await
         }
         Permit::Misused(text) => Done {
             meta: ResultMeta {
@@ -255,10 +260,11 @@ async fn foresee(context: &Context, tool: &dyn Tool, wanted: &Wanted) -> Result<
         return Ok(());
     };
     let workbench = &context.core.workbench;
-    if !permit::may_look(context, &tool.target(&wanted.input, workbench)) {
+    let target = tool.target(&wanted.input, workbench);
+    let Some(bounds) = permit::may_look(context, &target) else {
         return Ok(());
-    }
-    let call = context.call(wanted);
+    };
+    let call = context.call(wanted, bounds);
     let foreseen = tokio::task::spawn_blocking(move || foresight(&call)).await;
     foreseen.unwrap_or(Ok(()))
 }
@@ -277,14 +283,20 @@ async fn deny(context: &Context, wanted: Wanted, text: String, meta: ResultMeta)
     Done::denied(wanted, text, meta)
 }
 
-async fn run(context: &Context, tool: &dyn Tool, wanted: Wanted, decision: Decision) -> Done {
+async fn run(
+    context: &Context,
+    tool: &dyn Tool,
+    wanted: Wanted,
+    decision: Decision,
+    bounds: Bounds,
+) -> Done {
     if context.interrupt.is_pulled() {
         return Done::rejected(wanted, REJECTED);
     }
     let hidden = context.core.permissions().hidden();
     context.core.workbench.hide(hidden);
     let started = Instant::now();
-    let call = context.call(&wanted);
+    let call = context.call(&wanted, bounds);
     let outcome = watch(context, tool, &wanted, call).await;
     book_side_questions(context);
     let Some(outcome) = outcome else {

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::answer::{self, HostDecision};
 use super::call::{Context, Wanted, text_of};
 use super::hooks::Base;
-use super::permit::Permit;
+use super::permit::{self, Denial, Permit, Telling};
 use super::question;
 use super::tool_hooks::by_hook;
 use crate::frame::user::{Decision, ResultMeta};
-use crate::permission::Ask;
+use crate::permission::{Ask, Because, Verdict};
 use crate::session::config::PermissionPrompt;
-use crate::tool::{Call, Target, Tool};
+use crate::tool::{Bounds, Call, Target, Tool};
 
 /// After this long an open question is worth a notification.
 const UNATTENDED: Duration = Duration::from_secs(6);
@@ -29,7 +29,25 @@ enum Answered {
     Interrupted,
 }
 
-/// Asks until there is an answer, or the turn is interrupted.
+/// How often an answer may change the input into something that has to be asked about again.
+const MOST_EDITS: usize = 3;
+
+/// What an answer comes to.
+enum Reply {
+    Grant(Grant),
+    Settled(Permit),
+}
+
+/// A yes.
+struct Grant {
+    /// Instead of the input that was asked about.
+    input: Option<Object>,
+    updates: Vec<PermissionUpdate>,
+    decision: Decision,
+}
+
+/// Asks until there is an answer, or the turn is interrupted. Input that comes with the answer is
+/// judged again.
 pub(super) async fn ask(
     context: &Context,
     tool: &dyn Tool,
@@ -37,18 +55,91 @@ pub(super) async fn ask(
     target: &Target,
     ask: Ask,
 ) -> Permit {
+    let (mut asked, mut target, mut ask) = (wanted.clone(), target.clone(), ask);
+    for _ in 0..MOST_EDITS {
+        let grant = match ask_once(context, tool, &asked, &target, &ask).await {
+            Reply::Settled(permit) => return permit,
+            Reply::Grant(grant) => grant,
+        };
+        let Some(edited) = edit(context, &asked, &grant) else {
+            let input = grant.input.clone().or(Some(asked.input));
+            return give(context, input, grant).await;
+        };
+        if let Err(why) = tool.check(&edited.input) {
+            return Permit::Misused(format!(
+                "The permission handler returned updatedInput for {} that failed schema \
+                 validation: {why}",
+                wanted.name
+            ));
+        }
+        match permit::judge_edited(context, tool, &edited).await {
+            Some(Verdict::Deny {
+                message,
+                reason_type,
+                reason,
+            }) => {
+                let denial = Denial {
+                    text: message,
+                    reason_type: reason_type.map(|it| it.as_str().to_owned()),
+                    reason,
+                    telling: Telling::Aloud,
+                };
+                return permit::refuse(context, &edited, &target, denial).await;
+            }
+            Some(Verdict::Ask(next)) if next.because != ask.because => {
+                target = tool.target(&edited.input, &context.core.workbench);
+                (asked, ask) = (edited, *next);
+            }
+            Some(Verdict::Ask(_) | Verdict::Allow { .. }) | None => {
+                return give(context, Some(edited.input), grant).await;
+            }
+        }
+    }
+    let text = "This call was not run: each answer changed it into another one that needs approval";
+    Permit::Denied {
+        text: text.to_owned(),
+        meta: rejected("config", Some("other")),
+    }
+}
+
+/// The call as the answer wants it, if that is another one than was asked about.
+fn edit(context: &Context, asked: &Wanted, grant: &Grant) -> Option<Wanted> {
+    let input = grant.input.as_ref()?;
+    let is_same = *input == asked.input || *input == asked.observed(&context.core.workbench);
+    (!is_same).then(|| Wanted {
+        input: input.clone(),
+        ..asked.clone()
+    })
+}
+
+async fn give(context: &Context, input: Option<Object>, grant: Grant) -> Permit {
+    context.core.apply_updates(&grant.updates).await;
+    Permit::Granted {
+        input,
+        decision: grant.decision,
+        bounds: Bounds::default(),
+    }
+}
+
+async fn ask_once(
+    context: &Context,
+    tool: &dyn Tool,
+    wanted: &Wanted,
+    target: &Target,
+    ask: &Ask,
+) -> Reply {
     let speaker = &context.core.speaker;
     speaker.state("requires_action").await;
     let answered = tokio::select! {
         biased;
         () = context.interrupt.token().cancelled() => Answered::Interrupted,
-        answered = race(context, tool, wanted, target, &ask) => answered,
+        answered = race(context, tool, wanted, target, ask) => answered,
     };
     speaker.state("running").await;
     match answered {
-        Answered::Interrupted => Permit::Interrupted { counted: true },
-        Answered::Hook(result) => by_request_hook(context, tool, wanted, result).await,
-        Answered::Host(decision) => by_host(context, tool, wanted, decision).await,
+        Answered::Interrupted => Reply::Settled(Permit::Interrupted { counted: true }),
+        Answered::Hook(result) => by_request_hook(context, &result),
+        Answered::Host(decision) => by_host(context, decision),
     }
 }
 
@@ -71,13 +162,19 @@ async fn race(
             decision = &mut host => return Answered::Host(decision),
             decision = &mut hooks, if !hooks_done => {
                 hooks_done = true;
-                if let Some(decision) = decision {
+                if let Some(decision) = decision.filter(|it| may_answer(it, ask)) {
                     return Answered::Hook(decision);
                 }
             }
             () = &mut notice, if !noticed => noticed = true,
         }
     }
+}
+
+/// Hooks may deny everything, but do not speak for protected places.
+fn may_answer(decision: &PermissionResult, ask: &Ask) -> bool {
+    let is_denial = matches!(decision, PermissionResult::Deny(_));
+    is_denial || !matches!(ask.because, Because::Protected(_))
 }
 
 async fn ask_request_hooks(
@@ -145,6 +242,7 @@ async fn ask_mcp_tool(context: &Context, wanted: &Wanted, name: &str) -> HostDec
         prompt: context.prompt.clone(),
         workbench: std::sync::Arc::clone(&context.core.workbench),
         cancelled: context.interrupt.token().child_token(),
+        bounds: Bounds::default(),
     };
     let outcome = tool.run(call).await;
     let text = text_of(&outcome.content);
@@ -154,22 +252,18 @@ async fn ask_mcp_tool(context: &Context, wanted: &Wanted, name: &str) -> HostDec
     answer::read(Ok(serde_json::from_str(&text).unwrap_or(Value::Null)))
 }
 
-async fn by_request_hook(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    result: PermissionResult,
-) -> Permit {
-    let value = serde_json::to_value(&result).unwrap_or(Value::Null);
+fn by_request_hook(context: &Context, result: &PermissionResult) -> Reply {
+    let value = serde_json::to_value(result).unwrap_or(Value::Null);
     match answer::read(Ok(value)) {
-        HostDecision::Allow { input, updates } => {
-            let decision = by_hook(true).decision.unwrap_or(USER);
-            grant(context, tool, wanted, input, updates, decision).await
-        }
-        HostDecision::Deny(text) | HostDecision::Failed(text) => Permit::Denied {
+        HostDecision::Allow { input, updates } => Reply::Grant(Grant {
+            input,
+            updates,
+            decision: by_hook(true).decision.unwrap_or(USER),
+        }),
+        HostDecision::Deny(text) | HostDecision::Failed(text) => Reply::Settled(Permit::Denied {
             text,
             meta: by_hook(false),
-        },
+        }),
         HostDecision::DenyAndInterrupt => interrupted_by_denial(context),
     }
 }
@@ -181,56 +275,37 @@ const USER: Decision = Decision {
     reason_type: None,
 };
 
-async fn by_host(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    decision: HostDecision,
-) -> Permit {
-    let reject = |source, reason_type: Option<&str>| ResultMeta {
+fn by_host(context: &Context, decision: HostDecision) -> Reply {
+    match decision {
+        HostDecision::Allow { input, updates } => Reply::Grant(Grant {
+            input,
+            updates,
+            decision: USER,
+        }),
+        HostDecision::Deny(text) => Reply::Settled(Permit::Denied {
+            text,
+            meta: rejected("user_reject", None),
+        }),
+        HostDecision::Failed(text) => Reply::Settled(Permit::Denied {
+            text,
+            meta: rejected("config", Some("other")),
+        }),
+        HostDecision::DenyAndInterrupt => interrupted_by_denial(context),
+    }
+}
+
+fn rejected(source: &'static str, reason_type: Option<&str>) -> ResultMeta {
+    ResultMeta {
         non_execution: Some("permission-rule"),
         decision: Some(Decision {
             accepted: false,
             source,
             reason_type: reason_type.map(str::to_owned),
         }),
-    };
-    match decision {
-        HostDecision::Allow { input, updates } => {
-            grant(context, tool, wanted, input, updates, USER).await
-        }
-        HostDecision::Deny(text) => Permit::Denied {
-            text,
-            meta: reject("user_reject", None),
-        },
-        HostDecision::Failed(text) => Permit::Denied {
-            text,
-            meta: reject("config", Some("other")),
-        },
-        HostDecision::DenyAndInterrupt => interrupted_by_denial(context),
     }
 }
 
-fn interrupted_by_denial(context: &Context) -> Permit {
+fn interrupted_by_denial(context: &Context) -> Reply {
     context.interrupt.pull(super::interrupt::Cause::User, None);
-    Permit::Interrupted { counted: true }
-}
-
-async fn grant(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    input: Option<Object>,
-    updates: Vec<PermissionUpdate>,
-    decision: Decision,
-) -> Permit {
-    if let Some(why) = input.as_ref().and_then(|input| tool.check(input).err()) {
-        return Permit::Misused(format!(
-            "The permission handler returned updatedInput for {} that failed schema validation: \
-             {why}",
-            wanted.name
-        ));
-    }
-    context.core.apply_updates(&updates).await;
-    Permit::Granted { input, decision }
+    Reply::Settled(Permit::Interrupted { counted: true })
 }

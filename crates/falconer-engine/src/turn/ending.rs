@@ -250,7 +250,11 @@ impl Turn {
         if let Some(origin) = self.origin.take() {
             ending.beside.insert("origin".to_owned(), origin);
         }
-        let frame = result::frame(&ending, &numbers, &self.tally.denials, &self.prompts);
+        let mut frame = result::frame(&ending, &numbers, &self.tally.denials, &self.prompts);
+        // Prompts that joined the turn do not stand for it.
+        if self.prompts.contains(&self.prompt) {
+            frame["user_message_uuid"] = json!(self.prompt);
+        }
         self.core.speaker.say(frame).await;
         self.core.record.turn_ended(&self.core);
         self.core.mirror().await;

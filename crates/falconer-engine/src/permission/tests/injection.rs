@@ -206,7 +206,6 @@ fn honest_work_is_allowed() {
         "git add . && git commit -m x",
         "git push origin main",
         "git",
-        "git commit -m \"$(cat <<'EOF'\nfix: things\n\nlong `text` with $(x)\nEOF\n)\"",
         "npm run build",
         "npm run build -- --prefix x",
         "npm run test 2>&1 | tail -20",
@@ -215,12 +214,18 @@ fn honest_work_is_allowed() {
         "CI=1 npm run test",
         "echo \"$HOME\"",
         "git log | head -5",
-        "for f in a b; do git add \"a\"; done",
         "git checkout -b feature/x",
         "git log --oneline > /dev/null",
         "git diff HEAD~2 -- src/a.rs",
     ] {
         assert_eq!(project.command(command), Outcome::Allow, "{command:?}");
+    }
+    // Rules for parts are about plain commands only.
+    for command in [
+        "git commit -m \"$(cat <<'EOF'\nfix: things\n\nlong `text` with $(x)\nEOF\n)\"",
+        "for f in a b; do git add \"a\"; done",
+    ] {
+        assert_eq!(project.command(command), Outcome::Ask, "{command:?}");
     }
 }
 

@@ -172,7 +172,6 @@ fn rules_of_one_kind_cover_their_tools() {
 fn other_tools_have_rules_too() {
     let mcp = |server: &str| Target::Mcp {
         server: server.into(),
-        read_only: false,
     };
     let host = |name: &str| Target::Domain(name.into());
     let table = [

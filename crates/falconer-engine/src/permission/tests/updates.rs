@@ -23,6 +23,7 @@ impl Bench {
             files: Files {
                 config_dir: Some(project.home().join(".claude")),
                 project: project.cwd(),
+                store: None,
             },
             project,
         }
@@ -197,6 +198,7 @@ fn bypass_needs_a_second_switch() {
             additional_directories: Vec::new(),
             readable: Vec::new(),
             bypass,
+            locks: super::Locks::Both,
         })
     };
     let refused = start(PermissionMode::BypassPermissions, Bypass::Locked).expect_err("locked");

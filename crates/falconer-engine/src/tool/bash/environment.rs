@@ -1,102 +1,131 @@
 //! Which variables a command gets: the session's, without the keys of the engine.
 //!
 //! A command is written by a model that reads untrusted text, so it does not get what would let
-//! it act as the engine. The keys of the Messages API are always taken out; those of AWS only
-//! while the engine itself uses them (`CLAUDE_CODE_USE_BEDROCK`), because otherwise they belong
-//! to the user's own tools. Names in `FALCONER_SHELL_KEEP_ENV` (separated by commas) are kept.
+//! it act as the engine.
 
 use std::ffi::{OsStr, OsString};
 
-use crate::environment::Variables;
-
-const KEYS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "ANTHROPIC_FOUNDRY_API_KEY",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
-    "AWS_BEARER_TOKEN_BEDROCK",
-];
-
-const AWS_KEYS: &[&str] = &[
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-];
+use crate::environment::{Variables, for_children};
 
 /// Set for every command, so that programs know who calls them and do not open an editor.
 const MARKS: &[(&str, &str)] = &[("CLAUDECODE", "1"), ("GIT_EDITOR", "true")];
 
 pub(super) fn for_commands(variables: &Variables) -> Vec<(OsString, OsString)> {
-    let text = |name: &str| {
-        variables
-            .get(OsStr::new(name))
-            .and_then(|value| value.to_str())
-    };
-    let uses_aws = matches!(
-        text("CLAUDE_CODE_USE_BEDROCK"),
-        Some("1" | "true" | "yes" | "on")
-    );
-    let kept: Vec<&str> = text("FALCONER_SHELL_KEEP_ENV")
-        .unwrap_or_default()
-        .split(',')
-        .collect();
-    let is_key = |name: &OsStr| {
-        name.to_str().is_some_and(|name| {
-            let listed = KEYS.contains(&name) || uses_aws && AWS_KEYS.contains(&name);
-            listed && !kept.iter().any(|kept| kept.trim() == name)
-        })
-    };
+    let mut passed = for_children(variables);
+    passed.retain(|(name, _)| !MARKS.iter().any(|(mark, _)| name == mark));
     let mark = |&(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
-    let is_mark = |name: &OsStr| MARKS.iter().any(|(mark, _)| name == *mark);
-    let passed = variables
-        .iter()
-        .filter(|(name, _)| !is_key(name) && !is_mark(name));
-    let passed = passed.map(|(name, value)| (name.clone(), value.clone()));
-    passed.chain(MARKS.iter().map(mark)).collect()
+    passed.extend(MARKS.iter().map(mark));
+    passed
+}
+
+/// Set for commands that only read, so that git starts no program, asks nobody, writes nothing
+/// and leaves submodules and repositories without a work tree alone.
+const READING: &[(&str, &str)] = &[
+    ("GIT_ALLOW_PROTOCOL", ""),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("PAGER", "cat"),
+];
+
+/// Configuration of git that wins over every file.
+const GIT: &[(&str, &str)] = &[
+    ("core.askPass", "true"),
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.sshCommand", "false"),
+    ("credential.helper", ""),
+    ("diff.autoRefreshIndex", "false"),
+    ("diff.ignoreSubmodules", "all"),
+    ("gc.auto", "0"),
+    ("log.showSignature", "false"),
+    ("maintenance.auto", "false"),
+    ("protocol.allow", "never"),
+    ("protocol.ext.allow", "never"),
+    ("safe.bareRepository", "explicit"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
+];
+
+/// The variables of a command that only reads: nothing in them makes a program start another.
+pub(crate) fn for_reading(variables: &Variables) -> Vec<(OsString, OsString)> {
+    let is_passed = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        let is_git = name.starts_with("GIT_") && name != "GIT_EDITOR";
+        let starts = ["LD_", "DYLD_", "LESS", "BASH_", "GREP_"];
+        let names = [
+            "ENV",
+            "MANPAGER",
+            "PAGER",
+            "RIPGREP_CONFIG_PATH",
+            "NODE_OPTIONS",
+        ];
+        !is_git && !starts.iter().any(|start| name.starts_with(start)) && !names.contains(&&*name)
+    };
+    let mut passed = for_commands(variables);
+    passed.retain(|(name, _)| is_passed(name));
+    let owned = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
+    passed.extend(READING.iter().map(owned));
+    passed.push(("GIT_CONFIG_COUNT".into(), GIT.len().to_string().into()));
+    for (index, (key, value)) in GIT.iter().enumerate() {
+        passed.push((format!("GIT_CONFIG_KEY_{index}").into(), key.into()));
+        passed.push((format!("GIT_CONFIG_VALUE_{index}").into(), value.into()));
+    }
+    passed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(variables: &[(&str, &str)]) -> Vec<String> {
-        let variables = variables
-            .iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
-        let kept = for_commands(&variables);
-        kept.into_iter()
-            .map(|(name, _)| name.into_string().unwrap())
-            .collect()
+    #[test]
+    fn git_that_only_reads_obeys_no_variable_and_is_told_what_not_to_do() {
+        let given = [
+            ("GIT_DIR", "evil"),
+            ("GIT_EXTERNAL_DIFF", "evil"),
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+            ("GIT_CONFIG_VALUE_0", "evil"),
+            ("LESSOPEN", "|evil"),
+            ("BASH_ENV", "evil"),
+            ("LD_PRELOAD", "evil"),
+            ("PATH", "/bin"),
+            ("ANTHROPIC_API_KEY", "evil"),
+        ];
+        let given = given.map(|(name, value)| (name.into(), value.into()));
+        let passed = for_reading(&given.into_iter().collect());
+        assert!(
+            passed
+                .iter()
+                .all(|(_, value)| value != "evil" && value != "|evil")
+        );
+        let value = |wanted: &str| {
+            let mut all = passed.iter().filter(|(name, _)| name == wanted);
+            let found = all.next().map(|(_, value)| value.to_str().unwrap());
+            assert!(all.next().is_none(), "{wanted} twice");
+            found.map(str::to_owned)
+        };
+        assert_eq!(value("PATH").as_deref(), Some("/bin"));
+        assert_eq!(value("GIT_OPTIONAL_LOCKS").as_deref(), Some("0"));
+        let count: usize = value("GIT_CONFIG_COUNT").unwrap().parse().unwrap();
+        let told = (0..count).map(|index| {
+            let key = value(&format!("GIT_CONFIG_KEY_{index}")).unwrap();
+            (key, value(&format!("GIT_CONFIG_VALUE_{index}")).unwrap())
+        });
+        let told: std::collections::BTreeMap<String, String> = told.collect();
+        assert_eq!(told.len(), GIT.len());
+        assert_eq!(told["core.fsmonitor"], "false");
+        assert_eq!(told["safe.bareRepository"], "explicit");
     }
 
     #[test]
-    fn keys_of_the_engine_are_taken_out() {
-        let own = [
-            ("ANTHROPIC_API_KEY", "k"),
-            ("ANTHROPIC_AUTH_TOKEN", "k"),
-            ("A", "1"),
-        ];
-        assert_eq!(names(&own), ["A", "CLAUDECODE", "GIT_EDITOR"]);
-        let aws = ("AWS_SECRET_ACCESS_KEY", "k");
-        assert_eq!(
-            names(&[aws]),
-            ["AWS_SECRET_ACCESS_KEY", "CLAUDECODE", "GIT_EDITOR"]
-        );
-        let bedrock = ("CLAUDE_CODE_USE_BEDROCK", "1");
-        assert_eq!(
-            names(&[aws, bedrock]),
-            ["CLAUDE_CODE_USE_BEDROCK", "CLAUDECODE", "GIT_EDITOR"]
-        );
-        let keep = ("FALCONER_SHELL_KEEP_ENV", "X, ANTHROPIC_API_KEY");
-        let kept = [
-            "ANTHROPIC_API_KEY",
-            "FALCONER_SHELL_KEEP_ENV",
-            "CLAUDECODE",
-            "GIT_EDITOR",
-        ];
-        assert_eq!(names(&[own[0], own[1], keep]), kept);
+    fn keys_are_taken_out_and_marks_are_set() {
+        let given = [("ANTHROPIC_API_KEY", "k"), ("GIT_EDITOR", "vi"), ("A", "1")];
+        let variables = given.map(|(name, value)| (name.into(), value.into()));
+        let expected = [("A", "1"), ("CLAUDECODE", "1"), ("GIT_EDITOR", "true")];
+        let expected = expected.map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(for_commands(&variables.into()), expected);
     }
 }

@@ -5,7 +5,7 @@
 
 mod answer;
 mod command;
-mod environment;
+pub(crate) mod environment;
 mod script;
 #[cfg(test)]
 mod tests;
@@ -26,6 +26,8 @@ use crate::workbench::Workbench;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+/// Longer commands are taken for ones that change something.
+const MAX_GLANCE: usize = 1_024;
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -89,6 +91,8 @@ impl Tool for Bash {
 
     fn is_read_only(&self, input: &Object) -> bool {
         let command = input.get("command").and_then(Value::as_str);
+        // Asked while others wait, so that longer commands are not looked into.
+        let command = command.filter(|command| command.len() <= MAX_GLANCE);
         command.is_some_and(falconer_rule::shell::is_read_only)
     }
 
@@ -150,8 +154,13 @@ async fn run(call: Call, input: BashInput) -> Outcome {
         Err(problem) => return Outcome::error(problem),
     };
     let variables = workbench.environment.snapshot();
+    let mut spec = script::spec(&input.command, place.cwd.clone(), &variables);
+    if call.bounds.confinement.is_some() {
+        spec.env = environment::for_reading(&variables);
+    }
+    spec.confinement = call.bounds.confinement;
     let launch = Launch {
-        spec: script::spec(&input.command, place.cwd.clone(), &variables),
+        spec,
         description: match input.description.as_deref().map(str::trim) {
             Some(text) if !text.is_empty() => text.to_owned(),
             _ => input.command.clone(),

@@ -53,6 +53,7 @@ impl Den {
             prompt: "p".into(),
             workbench: Arc::clone(&self.workbench),
             cancelled: self.cancelled.clone(),
+            bounds: crate::tool::Bounds::default(),
         }
     }
 
@@ -746,4 +747,29 @@ async fn there_is_a_limit_on_running_commands() {
     while den.sh("echo x").await.1 {
         assert!(std::time::Instant::now() < deadline);
     }
+}
+
+#[tokio::test]
+async fn confined_commands_read_and_move_but_do_not_write() {
+    let Ok(confinement) = falconer_sandbox::confinement() else {
+        panic!("this machine cannot confine commands");
+    };
+    let den = Den::new();
+    std::fs::create_dir(den.path().join("sub")).unwrap();
+    let mut call = den.call(json!({"command": "cd sub; echo x > file; cat <<<y; ls"}));
+    call.bounds.confinement = Some(confinement);
+    let outcome = Bash.run(call).await;
+    let text = outcome.content.as_str().unwrap_or_default();
+    assert!(
+        text.contains("Permission denied") && text.contains("\ny"),
+        "{text}"
+    );
+    assert!(!den.path().join("sub/file").exists());
+    assert_eq!(den.workbench.cwd(), den.path().join("sub"));
+
+    let mut call = den.call(json!({"command": "echo x > file", "run_in_background": true}));
+    call.bounds.confinement = Some(confinement);
+    Bash.run(call).await;
+    den.workbench.tasks.close().await;
+    assert!(!den.path().join("sub/file").exists());
 }

@@ -113,7 +113,8 @@ fn plan(call: &Call) -> Result<Change, Failure> {
     }
     let files = &call.workbench.files;
     let was_whole = files.has_read_whole(&path);
-    let existing = write::existing(&path, &call.workbench)?;
+    let real = call.destination(&path);
+    let existing = write::existing(&path, &real, &call.workbench)?;
     let (before, file) = match existing {
         Some(existing) => (Before::File(existing.stamp), existing.text),
         None if old.is_empty() => (Before::Absent, new_file()),
@@ -140,6 +141,7 @@ fn plan(call: &Call) -> Result<Change, Failure> {
     }
     Ok(Change {
         path,
+        real,
         before,
         bytes: file.encode(&edited.text),
         extent: if is_known {

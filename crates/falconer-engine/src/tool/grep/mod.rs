@@ -21,6 +21,10 @@ use crate::workbench::Workbench;
 use request::Request;
 
 const LIMIT: Duration = Duration::from_secs(20);
+/// How long a search may take to notice that its time is over.
+const GRACE: Duration = Duration::from_secs(2);
+const TOO_SLOW: &str = "The search took too long and was ended. Use a simpler pattern, or narrow it \
+                        by `path`, `glob` or `type`.";
 
 const FIELDS: &[Field] = &[
     Field::required(
@@ -131,9 +135,14 @@ impl Tool for Grep {
 
     fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
         let cancelled = call.cancelled.clone();
-        Box::pin(interrupt::reading(cancelled, move || {
+        let searching = interrupt::reading(cancelled, move || {
             grep(&call, LIMIT).unwrap_or_else(Outcome::from)
-        }))
+        });
+        Box::pin(async move {
+            // A thread inside one line notices the end of its time only after it.
+            let answer = tokio::time::timeout(LIMIT + GRACE, searching).await;
+            answer.unwrap_or_else(|_| Outcome::error(TOO_SLOW))
+        })
     }
 }
 

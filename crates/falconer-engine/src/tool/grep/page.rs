@@ -10,6 +10,7 @@ use super::search::{Hit, Hits};
 use super::{Outcome, place};
 
 pub(super) fn show(request: &Request, hits: Hits, timed_out: bool) -> Outcome {
+    let unread = hits.unread;
     let mut outcome = match request.mode {
         Mode::Content => content(request, hits),
         Mode::Files => files(request, hits),
@@ -20,6 +21,15 @@ pub(super) fn show(request: &Request, hits: Hits, timed_out: bool) -> Outcome {
     {
         text.push_str("\n\n[The search took too long and was ended; there may be more matches.]");
         output["timedOut"] = json!(true);
+    }
+    if unread > 0
+        && let Value::String(text) = &mut outcome.content
+    {
+        let note = format!(
+            "\n\n[{unread} files could not be searched, for example because a line is too long for \
+             this pattern; a simpler one may find more.]"
+        );
+        text.push_str(&note);
     }
     outcome
 }

@@ -6,6 +6,7 @@ use falconer_protocol::Object;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
+use regex_automata::nfa::thompson::NFA;
 
 use super::{input, place};
 use crate::permission::Hidden;
@@ -15,6 +16,16 @@ const DEFAULT_LIMIT: usize = 250;
 /// "All" has an end as well.
 const MOST: usize = 20_000;
 const MOST_CONTEXT: usize = 1_000;
+
+/// Bytes a compiled pattern may take, and again what is worked out of it while searching.
+const PATTERN: usize = 4 << 20;
+/// Steps that one line may take: states of the pattern times bytes of the line, when the search
+/// falls back to its slowest way. Some ten seconds.
+const STEPS: usize = 2_000_000_000;
+/// Lines of this length are searched whatever the pattern.
+const SHORT_LINE: usize = 64 << 10;
+/// Memory for a line, or for a file that is searched across lines.
+const HEAP: usize = 256 << 20;
 
 #[derive(Debug)]
 pub(super) struct Request {
@@ -29,6 +40,8 @@ pub(super) struct Request {
     pub(super) multiline: bool,
     pub(super) limit: usize,
     pub(super) offset: usize,
+    /// The longest line that is searched; a file with a longer one is left out.
+    pub(super) longest_line: usize,
     /// What may not be shown.
     pub(super) hidden: Hidden,
 }
@@ -92,6 +105,7 @@ impl Request {
         let limit = size(count("head_limit")).unwrap_or(DEFAULT_LIMIT);
         Ok(Self {
             matcher: matcher(input, multiline)?,
+            longest_line: longest_line(input::text(input, "pattern")),
             globs: globs(&root, input::optional_text(input, "glob"))?,
             types: types(input::optional_text(input, "type"))?,
             mode: mode(input),
@@ -135,7 +149,9 @@ fn matcher(input: &Object, multiline: bool) -> Result<RegexMatcher, String> {
     builder
         .multi_line(true)
         .case_insensitive(input::optional_flag(input, "-i").unwrap_or_default())
-        .dot_matches_new_line(multiline);
+        .dot_matches_new_line(multiline)
+        .size_limit(PATTERN)
+        .dfa_size_limit(PATTERN);
     if !multiline {
         builder.line_terminator(Some(b'\n'));
     }
@@ -148,6 +164,15 @@ fn matcher(input: &Object, multiline: bool) -> Result<RegexMatcher, String> {
             };
             format!("The parameter `pattern` is not a valid regular expression: {error}{hint}")
         })
+}
+
+/// How long a line may be, so that the worst pattern takes a bounded time for it: a search within
+/// a line cannot be interrupted.
+fn longest_line(pattern: &str) -> usize {
+    let config = NFA::config().nfa_size_limit(Some(PATTERN));
+    let states = NFA::compiler().configure(config).build(pattern);
+    let states = states.map_or(usize::MAX, |nfa| nfa.states().len().max(1));
+    (STEPS / states).clamp(SHORT_LINE, HEAP)
 }
 
 fn types(name: Option<&str>) -> Result<Types, String> {

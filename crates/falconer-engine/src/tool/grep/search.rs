@@ -23,8 +23,6 @@ use crate::tool::walk;
 
 /// Longer lines say so instead of being shown.
 const LONG: usize = 500;
-/// Memory for a file that is searched across lines.
-const HEAP: usize = 256 << 20;
 /// Files below this size are read in one go.
 const START: usize = 64 << 10;
 /// How many files are looked at before it is asked again whether anybody still waits.
@@ -50,6 +48,8 @@ pub(super) struct Hits {
     /// Files with hits, kept or not.
     pub(super) count: usize,
     kept: usize,
+    /// Files that could not be searched, most likely for a line that is too long.
+    pub(super) unread: usize,
 }
 
 impl Hits {
@@ -129,7 +129,7 @@ impl<'a> Worker<'a> {
         searcher
             .line_number(is_content && lines.numbered)
             .multi_line(request.multiline)
-            .heap_limit(request.multiline.then_some(HEAP))
+            .heap_limit(Some(request.longest_line))
             .binary_detection(match request.scope {
                 Scope::Tree => BinaryDetection::quit(0),
                 Scope::File => BinaryDetection::none(),
@@ -155,13 +155,18 @@ impl<'a> Worker<'a> {
     /// threads share.
     fn has_to_stop(&mut self) -> bool {
         self.seen += 1;
-        self.seen % BETWEEN_STOPS == 1 && self.interrupt.stop().is_some()
+        self.interrupt.is_late()
+            || self.seen % BETWEEN_STOPS == 1 && self.interrupt.stop().is_some()
     }
 
     fn look_into(&mut self, path: &Path) {
         let mut hit = Hit::default();
         if let Err(error) = self.read(path, &mut hit) {
             tracing::debug!(path = %path.display(), %error, "a file could not be searched");
+            if error.kind() != io::ErrorKind::TimedOut {
+                let mut hits = self.hits.lock().unwrap_or_else(PoisonError::into_inner);
+                hits.unread += 1;
+            }
         }
         if hit.matches == 0 {
             return;

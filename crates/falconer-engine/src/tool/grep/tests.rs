@@ -240,3 +240,28 @@ async fn files_of_all_sizes_are_searched_alike() {
     let outcome = bench.run(&Grep, json!({"pattern": "needle"})).await;
     assert_eq!(outcome.output.unwrap()["numFiles"], 12);
 }
+
+#[tokio::test]
+async fn patterns_and_lines_that_take_too_long_are_refused() {
+    let bench = bench();
+    bench.write("long.txt", "a".repeat(5 << 20));
+    let huge = bench
+        .run(&Grep, json!({"pattern": "(a{1000}){1000}"}))
+        .await;
+    assert!(
+        text(&huge).contains("not a valid regular expression"),
+        "{huge:?}"
+    );
+    let begun = std::time::Instant::now();
+    let slow = json!({"pattern": "(a{1000}){20}b", "path": "long.txt"});
+    let slow = bench.run(&Grep, slow).await;
+    assert!(
+        text(&slow).contains("1 files could not be searched"),
+        "{slow:?}"
+    );
+    assert!(begun.elapsed() < LIMIT, "{:?}", begun.elapsed());
+    let plain = bench
+        .run(&Grep, json!({"pattern": "aa", "path": "long.txt"}))
+        .await;
+    assert!(text(&plain).contains("long.txt"), "{plain:?}");
+}

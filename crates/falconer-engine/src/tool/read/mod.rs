@@ -116,8 +116,8 @@ struct Source<'a> {
 fn read(call: &Call) -> Result<Outcome, Failure> {
     let written = input::text(&call.input, "file_path");
     let path = place::absolute(written, &call.workbench);
-    let (mut file, metadata) =
-        place::open_regular(&path).map_err(|failure| not_opened(&failure, &call.workbench))?;
+    let (mut file, metadata) = place::open_regular(&path, &call.source(&path))
+        .map_err(|failure| not_opened(&failure, &call.workbench))?;
     let mut head = Vec::new();
     let sniffed = (&mut file)
         .take(text::HEAD as u64)

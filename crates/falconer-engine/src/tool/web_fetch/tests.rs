@@ -108,6 +108,7 @@ fn call(input: Value) -> Call {
         prompt: "p".into(),
         workbench: Arc::new(Workbench::for_tests(Path::new("/"))),
         cancelled: CancellationToken::new(),
+        bounds: crate::tool::Bounds::default(),
     }
 }
 
