@@ -11,6 +11,7 @@ mod front;
 mod hook;
 mod host;
 mod mcp;
+mod no_links;
 mod permission;
 mod provider;
 mod session;
@@ -18,11 +19,24 @@ mod settings;
 mod task;
 mod tool;
 mod transcript;
+mod trust;
 mod turn;
 mod workbench;
 
+pub use falconer_sandbox::{Confinement, Unconfined, confinement};
 pub use front::{
     End, Exit, Launch, Model, Session, SessionEnd, Streams, Unexplained, explain, open, run_process,
 };
 pub use provider::{ModelTape, Overheard};
 pub use session::models::{KNOWN_MODELS, KnownModel};
+pub use trust::{
+    Grant, GrantedItem, InspectError, InspectedItem, Inspection, ItemKind, Script, Standing,
+    TrustError, TrustStore, inspect, state_directory,
+};
+
+/// The variables that a command which only reads gets in a session with these.
+pub fn variables_for_reading(
+    variables: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    tool::bash::environment::for_reading(&variables.into_iter().collect())
+}

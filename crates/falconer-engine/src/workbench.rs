@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use falconer_sandbox::Confinement;
+
 use crate::environment::Environment;
 use crate::host::Host;
 use crate::permission::Hidden;
@@ -38,6 +40,8 @@ pub(crate) struct Workbench {
     /// The file in which the plan of plan mode is kept, if there is a place for it.
     pub(crate) plan_file: Option<PathBuf>,
     pub(crate) limits: ToolLimits,
+    /// Keeps commands that only read from doing anything else, if the kernel can.
+    pub(crate) confinement: Option<Confinement>,
 }
 
 impl Workbench {
@@ -106,6 +110,7 @@ pub(crate) struct Fittings {
     pub(crate) overflow: PathBuf,
     pub(crate) plan_file: Option<PathBuf>,
     pub(crate) limits: ToolLimits,
+    pub(crate) confinement: Option<Confinement>,
 }
 
 impl Workbench {
@@ -125,6 +130,7 @@ impl Workbench {
             overflow: fittings.overflow,
             plan_file: fittings.plan_file,
             limits: fittings.limits,
+            confinement: fittings.confinement,
         }
     }
 }
@@ -163,6 +169,7 @@ impl Workbench {
                 shell_output: 30_000,
                 strict_reads: false,
             },
+            confinement: None,
         };
         Self::new(dir.to_owned(), fittings)
     }

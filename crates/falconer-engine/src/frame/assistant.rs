@@ -98,10 +98,10 @@ fn mark(frame: &mut Value, marks: &Marks) {
     mark_prompts(frame, &marks.prompts);
 }
 
-/// Says which prompts a line answers.
+/// Says which prompts a line answers; of several, the last one stands for all.
 pub(crate) fn mark_prompts(frame: &mut Value, prompts: &[MessageUuid]) {
-    if let Some(first) = prompts.first() {
-        frame["user_message_uuid"] = json!(first);
+    if let Some(last) = prompts.last() {
+        frame["user_message_uuid"] = json!(last);
         frame["user_message_uuids"] = json!(prompts);
     }
 }

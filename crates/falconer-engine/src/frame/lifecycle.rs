@@ -1,6 +1,6 @@
 //! What becomes of prompts, conversations and running tools.
 
-use falconer_protocol::{MessageUuid, SessionId, ToolUseId};
+use falconer_protocol::{MessageUuid, ToolUseId};
 use serde_json::{Value, json};
 
 /// Where a prompt with a uuid is.
@@ -27,7 +27,7 @@ pub(crate) fn command(uuid: &MessageUuid, stage: Stage) -> Value {
     json!({"type": "command_lifecycle", "command_uuid": uuid, "state": stage.word()})
 }
 
-pub(crate) fn conversation_reset(new: &SessionId, prompt: &MessageUuid) -> Value {
+pub(crate) fn conversation_reset(new: &MessageUuid, prompt: &MessageUuid) -> Value {
     json!({
         "type": "conversation_reset",
         "new_conversation_id": new,

@@ -79,8 +79,8 @@ pub(crate) fn thinking_tokens(total: u64, delta: u64, prompts: &[MessageUuid]) -
         "estimated_tokens": total,
         "estimated_tokens_delta": delta,
     });
-    if let Some(first) = prompts.first() {
-        frame["user_message_uuid"] = json!(first);
+    if let Some(last) = prompts.last() {
+        frame["user_message_uuid"] = json!(last);
     }
     frame
 }

@@ -13,6 +13,7 @@ mod named_json;
 mod open;
 mod prepare;
 mod process;
+mod refusal;
 mod render;
 mod signals;
 mod stdin;

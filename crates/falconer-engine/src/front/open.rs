@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use falconer_protocol::SessionId;
 use falconer_scenario::Scenario;
+use falconer_secret::Redactor;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::mpsc;
@@ -36,6 +37,8 @@ pub struct Launch {
     pub env: Vec<(OsString, OsString)>,
     /// Where it works; absolute.
     pub cwd: PathBuf,
+    /// Takes secrets out of what the session writes to disk, and learns those it comes to know.
+    pub redactor: Redactor,
 }
 
 /// Who answers as the model.
@@ -117,7 +120,7 @@ impl SessionEnd {
 /// ends with code 1. Must be called on a runtime.
 #[must_use]
 pub fn open(launch: Launch, model: Model) -> Session {
-    let environment = Arc::new(Environment::new(launch.env));
+    let environment = Arc::new(Environment::with_redactor(launch.env, launch.redactor));
     let results = failure_results(&environment);
     let opened = Flags::parse(launch.args)
         .map_err(StartupFailure::from)

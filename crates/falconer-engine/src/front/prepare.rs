@@ -68,6 +68,7 @@ impl Draft {
             // No layer but the files of the administrator is above both of them.
             flag: stronger(flag, managed.as_ref()),
             sources: flags.sources,
+            decided: std::mem::take(&mut flags.decided),
             project_root: config_root(flags.project_config_root.as_deref())?,
         };
         Ok(Self {

@@ -10,6 +10,7 @@ use super::check::check;
 use super::failure::StartupFailure;
 use super::flags::{Flags, InputFormat, OutputFormat, Show};
 use super::open::{self, Launch, Model, SessionEnd};
+use super::refusal::{self, Refusal};
 use super::render::Renderer;
 use super::signals::{Signalled, Signals};
 use super::stdin::{self, InputEnd, Piped};
@@ -51,16 +52,18 @@ pub enum End {
 ///
 /// The process should exit at once then: a thread may still wait for stdin.
 pub async fn run_process(launch: Launch, mut streams: Streams) -> i32 {
-    let environment = Arc::new(Environment::new(launch.env.iter().cloned()));
+    let variables = launch.env.iter().cloned();
+    let environment = Environment::with_redactor(variables, launch.redactor.clone());
+    let environment = Arc::new(environment);
     let flags = match Flags::parse(launch.args.iter().cloned()) {
         Ok(flags) => flags,
         Err(problem) => {
-            return refuse(
-                &problem.into(),
-                OutputFormat::Text,
-                &environment,
-                &mut streams,
-            );
+            let refusal = Refusal {
+                failure: problem.into(),
+                format: OutputFormat::Text,
+                input: refusal::input_format(&launch.args),
+            };
+            return refusal.tell(&environment, streams).await;
         }
     };
     if let Some(show) = flags.show {
@@ -73,28 +76,18 @@ pub async fn run_process(launch: Launch, mut streams: Streams) -> i32 {
             Err(_) => 1,
         };
     }
-    let format = flags.output_format;
+    let (format, input) = (flags.output_format, flags.input_format);
     match Box::pin(begin(flags, &environment, &launch, &mut streams)).await {
         Ok(begun) => Box::pin(begun.watch(streams.stderr)).await,
-        Err(failure) => refuse(&failure, format, &environment, &mut streams),
+        Err(failure) => {
+            let refusal = Refusal {
+                failure,
+                format,
+                input,
+            };
+            refusal.tell(&environment, streams).await
+        }
     }
-}
-
-/// Tells why there is no session.
-fn refuse(
-    failure: &StartupFailure,
-    format: OutputFormat,
-    environment: &Environment,
-    streams: &mut Streams,
-) -> i32 {
-    if format != OutputFormat::Text
-        && let Some(line) = failure.result(open::failure_results(environment))
-    {
-        let _ = streams.stdout.write_all(&line);
-        let _ = streams.stdout.flush();
-    }
-    let _ = writeln!(streams.stderr, "{}", failure.stderr);
-    1
 }
 
 /// Reads stdin for a prompt, unless a person is there who does not know to type one.

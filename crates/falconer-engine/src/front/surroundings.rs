@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::failure::StartupFailure;
 use crate::environment::Environment;
-use crate::session::config::SettingsChoice;
-use crate::settings::{Enabled, Found, Settings, Sources, UserConfig};
+use crate::session::config::{Decided, SettingsChoice};
+use crate::settings::{Enabled, Found, Settings, Sources, Trust, UserConfig};
 
 /// Reads the settings and makes their variables those of the session.
 pub(crate) fn look(
@@ -24,7 +24,11 @@ pub(crate) fn look(
     };
     let user = UserConfig::read(&sources)
         .map_err(|invalid| StartupFailure::config_invalid(&invalid.path, invalid.error))?;
-    sources.trust = user.trust(project);
+    sources.trust = match &choice.decided {
+        Decided::Nothing => Trust::User,
+        Decided::Sources => Trust::Host(user.folder(project)),
+        Decided::Content(digest) => Trust::Content(digest.clone()),
+    };
     let settings = Settings::load(&sources);
     if settings.check_sandbox().is_err() {
         return Err(StartupFailure::sandbox_unavailable());

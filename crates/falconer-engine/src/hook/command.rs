@@ -17,6 +17,7 @@ use super::answer::{Ran, read_output};
 use super::registry::{Command, Hook, Waiting};
 use super::report::Written;
 use super::{DEFAULT_TIMEOUT, Hooks, Occasion, RunIn};
+use crate::environment::for_children;
 
 /// How much of each stream is kept; the rest is read and dropped.
 const OUTPUT: usize = 1024 * 1024;
@@ -75,11 +76,8 @@ impl Hooks {
         };
         let project = &self.surroundings.project;
         let variables = self.surroundings.environment.snapshot();
-        spec.env = variables
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .filter(|(name, _)| name != "CLAUDE_PROJECT_DIR")
-            .collect();
+        spec.env = for_children(&variables);
+        spec.env.retain(|(name, _)| name != "CLAUDE_PROJECT_DIR");
         let project_variable = (
             "CLAUDE_PROJECT_DIR".into(),
             project.clone().into_os_string(),

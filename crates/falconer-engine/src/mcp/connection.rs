@@ -92,6 +92,7 @@ pub(super) async fn open(
 ) -> Result<(Arc<Connection>, Option<Child>), ConnectFailure> {
     let config = expand::config(wanted.config.clone(), &wiring.environment);
     let config = config.map_err(|error| ConnectFailure::Failed(error.to_string()))?;
+    learn(&config, wiring);
     let wanted = &Wanted {
         config: &config,
         ..*wanted
@@ -103,6 +104,23 @@ pub(super) async fn open(
             attempt(Era::Stateless).await.map_err(failed)
         }
         other => other,
+    }
+}
+
+/// What a server is given to authenticate with is a secret everywhere else.
+fn learn(config: &McpServerConfig, wiring: &Wiring) {
+    let (given, url) = match config {
+        McpServerConfig::Stdio(stdio) => (stdio.env.as_ref(), None),
+        McpServerConfig::Sse(sse) => (sse.headers.as_ref(), Some(&sse.url)),
+        McpServerConfig::Http(http) => (http.headers.as_ref(), Some(&http.url)),
+        _ => return,
+    };
+    let redactor = wiring.environment.redactor();
+    for (name, value) in given.into_iter().flatten() {
+        redactor.learn_given(name, value);
+    }
+    if let Some(url) = url {
+        redactor.learn_given("url", url);
     }
 }
 

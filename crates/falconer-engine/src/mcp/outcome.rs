@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use falconer_secret::Redactor;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
 use super::name;
 use crate::environment::Environment;
+use crate::task::private_directory;
 use crate::tool::{Attempt, Outcome};
 
 /// Tokens of one result that go into the conversation, unless `MAX_MCP_OUTPUT_TOKENS` says.
@@ -23,6 +25,7 @@ pub(super) struct Overflow<'a> {
     /// `server-tool`, for the names of files.
     pub(super) origin: String,
     pub(super) characters: usize,
+    redactor: Redactor,
 }
 
 impl<'a> Overflow<'a> {
@@ -33,15 +36,19 @@ impl<'a> Overflow<'a> {
             directory,
             origin: name::plain(origin).chars().take(80).collect(),
             characters: tokens.saturating_mul(CHARACTERS_PER_TOKEN),
+            redactor: environment.redactor().clone(),
         }
     }
 
-    /// Writes a file and returns its path.
+    /// Writes a file, without secrets if it is text, and returns its path.
     pub(super) async fn save(&self, bytes: &[u8], extension: &str) -> std::io::Result<PathBuf> {
-        tokio::fs::create_dir_all(self.directory).await?;
+        private_directory(self.directory)?;
         let id = uuid::Uuid::new_v4().simple();
         let file = format!("mcp-{}-{id}.{extension}", self.origin);
         let path = self.directory.join(file);
+        let text = std::str::from_utf8(bytes).ok();
+        let clean = text.and_then(|text| self.redactor.text(text));
+        let bytes = clean.as_ref().map_or(bytes, String::as_bytes);
         let written = tokio::fs::write(&path, bytes).await;
         if let Err(error) = written {
             let _ = tokio::fs::remove_file(&path).await;

@@ -74,7 +74,6 @@ impl McpTool {
     pub(super) fn touched(&self) -> Target {
         Target::Mcp {
             server: self.server.declared.name.clone(),
-            read_only: self.listed.read_only == Some(true),
         }
     }
 

@@ -78,7 +78,11 @@ pub(crate) fn connect(
 ) -> Result<Arc<dyn Provider>, ConnectError> {
     let provider = choose(environment, settings)?;
     Ok(match environment.text("FALCONER_RECORD_SCENARIO") {
-        Some(path) => Arc::new(Recording::new(provider, path.into())),
+        Some(path) => Arc::new(Recording::new(
+            provider,
+            path.into(),
+            environment.redactor().clone(),
+        )),
         None => provider,
     })
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_sandbox::{ExitStatus, Handle, Spec, Supervised};
-use secrecy::SecretString;
+use falconer_secret::Redactor;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::AsyncReadExt;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::timeouts::millis;
 use super::{ApiFailure, FailureKind};
-use crate::environment::{Environment, Variables};
+use crate::environment::{Environment, Variables, for_children};
 
 /// How long a key is used without a variable that says otherwise.
 const DEFAULT_TTL: Duration = Duration::from_secs(300);
@@ -29,6 +30,8 @@ pub(super) struct KeyHelper {
     command: String,
     cwd: PathBuf,
     variables: Arc<Variables>,
+    /// Learns each key that is printed.
+    redactor: Redactor,
     ttl: Duration,
     /// Held while the command runs, so that many requests start it once.
     cached: Mutex<Option<Cached>>,
@@ -65,6 +68,7 @@ impl KeyHelper {
             command,
             cwd,
             variables: environment.snapshot(),
+            redactor: environment.redactor().clone(),
             ttl: ttl.unwrap_or(DEFAULT_TTL),
             cached: Mutex::new(None),
         }
@@ -83,6 +87,7 @@ impl KeyHelper {
         }
         *cached = None;
         let key = self.run().await?;
+        self.redactor.learn([key.expose_secret()]);
         *cached = Some(Cached {
             key: key.clone(),
             since: Instant::now(),
@@ -128,8 +133,7 @@ impl KeyHelper {
     fn spec(&self) -> Spec {
         let mut spec = Spec::new("/bin/sh");
         spec.args = vec!["-c".into(), self.command.clone().into()];
-        let variables = self.variables.iter();
-        spec.env = variables.map(|(n, v)| (n.clone(), v.clone())).collect();
+        spec.env = for_children(&self.variables);
         spec.cwd = Some(self.cwd.clone());
         spec
     }
@@ -156,8 +160,6 @@ fn failed(what: &str) -> ApiFailure {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
-
     use super::*;
 
     fn helper(command: &str, ttl: &str) -> (tempfile::TempDir, KeyHelper) {
@@ -199,6 +201,21 @@ mod tests {
         keys(&helper, &[Freshness::Cached]).await;
         tokio::time::sleep(Duration::from_millis(2)).await;
         assert_eq!(keys(&helper, &[Freshness::Cached]).await, ["2"]);
+    }
+
+    #[tokio::test]
+    async fn a_key_is_learned_and_keys_are_not_given() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let environment = Environment::new([
+            ("PATH".into(), path),
+            ("ANTHROPIC_AUTH_TOKEN".into(), "the-other-key".into()),
+        ]);
+        let command = r#"echo "printed-${ANTHROPIC_AUTH_TOKEN:-nothing}""#;
+        let helper = KeyHelper::new(command.to_owned(), "/".into(), &environment);
+        let key = helper.key(Freshness::Cached).await.unwrap();
+        assert_eq!(key.expose_secret(), "printed-nothing");
+        let text = environment.redactor().text("a printed-nothing b");
+        assert_eq!(text.as_deref(), Some("a [redacted] b"));
     }
 
     #[tokio::test]

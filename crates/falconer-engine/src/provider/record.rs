@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use falconer_scenario::{ModelRequest, Reply, RequestKind, Rule, Scenario};
+use falconer_secret::Redactor;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
@@ -32,6 +33,7 @@ pub(crate) struct Recording {
 #[derive(Debug)]
 struct Tape {
     path: PathBuf,
+    redactor: Redactor,
     state: Mutex<State>,
 }
 
@@ -43,10 +45,10 @@ struct State {
 }
 
 impl Recording {
-    pub(crate) fn new(inner: Arc<dyn Provider>, path: PathBuf) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Provider>, path: PathBuf, redactor: Redactor) -> Self {
         Self {
             inner,
-            tape: Arc::new(Tape::new(path)),
+            tape: Arc::new(Tape::new(path, redactor)),
         }
     }
 
@@ -161,9 +163,13 @@ impl Drop for Take {
 }
 
 impl Tape {
-    fn new(path: PathBuf) -> Self {
+    fn new(path: PathBuf, redactor: Redactor) -> Self {
         let state = Mutex::default();
-        Self { path, state }
+        Self {
+            path,
+            redactor,
+            state,
+        }
     }
 
     fn add(&self, asked: &ModelRequest, kind: RequestKind, reply: Reply) {
@@ -171,7 +177,7 @@ impl Tape {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.scenario.rules.push(rule);
         "recorded from a real run".clone_into(&mut state.scenario.about);
-        if let Err(error) = write(&self.path, &state.scenario) {
+        if let Err(error) = write(&self.path, &state.scenario, &self.redactor) {
             let path = self.path.display();
             tracing::warn!(%error, %path, "failed to write the recorded scenario");
         }
@@ -192,13 +198,15 @@ impl Tape {
 }
 
 /// Replaces the file in one step.
-fn write(path: &Path, scenario: &Scenario) -> std::io::Result<()> {
+fn write(path: &Path, scenario: &Scenario, redactor: &Redactor) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    let json = serde_json::to_vec_pretty(scenario)?;
+    let mut scenario = serde_json::to_value(scenario)?;
+    redactor.value(&mut scenario);
+    let json = serde_json::to_vec_pretty(&scenario)?;
     file.write_all(&json)?;
     file.write_all(b"\n")?;
     file.persist(path)?;

@@ -150,7 +150,8 @@ impl Turn {
                 let run = &beside["local_command_run"];
                 let word = |key: &str| run[key].as_str().unwrap_or_default();
                 let (command, arguments) = (word("command"), word("args"));
-                self.core.replay_command(command, arguments).await;
+                let prompt = self.prompts.last();
+                self.core.replay_command(command, arguments, prompt).await;
                 ending.with("local_command", json!(name))
             }
             None => ending,
@@ -161,15 +162,18 @@ impl Turn {
     async fn clear(&mut self, arguments: &str, prompt: &Prompt) -> Ending {
         self.fire_session_hook(HookEvent::SessionEnd).await;
         let new = SessionId::new(uuid::Uuid::new_v4().to_string());
-        let fresh = || crate::frame::new_uuid();
-        let uuid = prompt.uuid.clone().unwrap_or_else(fresh);
-        self.core.forget_conversation(&new);
-        let frame = lifecycle::conversation_reset(&new, &uuid);
-        self.core.speaker.say(frame).await;
+        let uuid = prompt.uuid.clone().unwrap_or_else(crate::frame::new_uuid);
+        // The old session announces its end; the new conversation is named after this frame.
+        let conversation = crate::frame::new_uuid();
+        let frame = lifecycle::conversation_reset(&conversation, &uuid);
+        self.core.speaker.say_as(frame, &conversation).await;
         self.core.say_tasks().await;
+        self.core.record.turn_ended(&self.core);
+        self.core.forget_conversation(&new);
         self.fire_session_hook(HookEvent::SessionStart).await;
         self.core.say_init(&self.prompts).await;
-        self.core.replay_command("clear", arguments).await;
+        let prompt = self.prompts.last();
+        self.core.replay_command("clear", arguments, prompt).await;
         Ending::local(String::new()).with("local_command", json!("clear"))
     }
 

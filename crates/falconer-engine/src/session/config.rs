@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, SessionId};
+use falconer_sandbox::{Confinement, Unconfined};
 use serde_json::Value;
 
 use crate::environment::Environment;
@@ -39,6 +40,8 @@ pub(crate) struct SessionConfig {
     pub(crate) agent: Option<String>,
     /// `--json-schema`, already checked to be a schema.
     pub(crate) json_schema: Option<Value>,
+    /// Whether commands that only read can be kept from doing anything else.
+    pub(crate) confinement: Result<Confinement, Unconfined>,
 }
 
 impl SessionConfig {
@@ -67,6 +70,7 @@ impl SessionConfig {
             agents: Object::default(),
             agent: None,
             json_schema: None,
+            confinement: falconer_sandbox::confinement(),
         }
     }
 }
@@ -190,8 +194,21 @@ pub(crate) struct SettingsChoice {
     /// `--settings`, read.
     pub(crate) flag: Option<Value>,
     pub(crate) sources: SettingSources,
+    pub(crate) decided: Decided,
     /// `--project-config-root`: where the files of the project are instead.
     pub(crate) project_root: Option<PathBuf>,
+}
+
+/// What the start has decided about the project's own files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Decided {
+    /// Defaults have decided nothing.
+    #[default]
+    Nothing,
+    /// `--setting-sources` names the project's files.
+    Sources,
+    /// `--trust-project`: the content with this digest is trusted in this session.
+    Content(String),
 }
 
 /// `--setting-sources`.

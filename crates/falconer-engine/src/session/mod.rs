@@ -20,7 +20,7 @@ mod elicitation;
 mod file_change;
 mod hear;
 mod init;
-mod line;
+pub(crate) mod line;
 mod lookout;
 mod open;
 mod preferences;

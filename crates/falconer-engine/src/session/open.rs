@@ -28,7 +28,9 @@ use crate::frame::{Outbox, Speaker, StateEvents};
 use crate::hook::{Hooks, RunIn, Shown, Surroundings};
 use crate::host::Host;
 use crate::mcp::{Declared, Elicitation, Origin, Servers, Wiring};
-use crate::permission::{Bypass, Effect, ModeRefused, Permissions, RuleSource, Start, WrittenRule};
+use crate::permission::{
+    Bypass, Effect, Locks, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
+};
 use crate::provider::ConnectError;
 use crate::provider::price::PriceTable;
 use crate::provider::side::QuickModel;
@@ -226,6 +228,10 @@ fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permission
         } else {
             Bypass::Locked
         },
+        locks: match config.confinement {
+            Ok(_) => Locks::Both,
+            Err(_) => Locks::JudgementOnly,
+        },
     })
 }
 
@@ -270,9 +276,7 @@ fn servers(
         declare(&mut declared, warnings, name, value.clone(), Origin::Flag);
     }
     if !config.mcp.strict {
-        let (servers, problems) = user.mcp_servers(sources);
-        warnings.extend(problems);
-        for server in servers {
+        for server in user.mcp_servers(sources, settings.project_servers()) {
             if is_enabled(settings, &server) {
                 let origin = Origin::File(server.scope.name().to_owned());
                 declare(&mut declared, warnings, &server.name, server.config, origin);
@@ -297,14 +301,17 @@ fn servers(
     Servers::connect(declared, wiring)
 }
 
-/// Servers of the project run only if somebody said so; its file may come from a stranger.
+/// Servers of the project are here only if somebody trusts them or the host has decided; without
+/// trust in the content a setting has to enable them.
 fn is_enabled(settings: &Settings, server: &crate::settings::McpServer) -> bool {
     if settings.mcp_disabled().contains(&server.name) {
         return false;
     }
     match server.scope {
         crate::settings::McpScope::Project => {
-            settings.mcp_enable_all() || settings.mcp_enabled().contains(&server.name)
+            settings.project_servers().trusted
+                || settings.mcp_enable_all()
+                || settings.mcp_enabled().contains(&server.name)
         }
         crate::settings::McpScope::Local | crate::settings::McpScope::User => true,
     }
@@ -361,6 +368,7 @@ fn workbench(
                 .unwrap_or(30_000),
             strict_reads: config.limits.strict_reads,
         },
+        confinement: config.confinement.clone().ok(),
     };
     Workbench::new(config.cwd.clone(), fittings)
 }

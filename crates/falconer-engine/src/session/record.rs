@@ -201,7 +201,10 @@ impl Record {
         };
         drop(ledger);
         self.transcript.change_cwd(&core.workbench.cwd());
-        self.transcript.append(Entry::cost_state(cost));
+        // A conversation in which no model was asked has no totals.
+        if !cost.model_usage.is_empty() {
+            self.transcript.append(Entry::cost_state(cost));
+        }
         self.transcript.flush();
     }
 

@@ -1,5 +1,6 @@
 //! Prompts of the host, shown to it again (`--replay-user-messages`).
 
+use falconer_protocol::MessageUuid;
 use serde_json::{Value, json};
 
 use super::core::Core;
@@ -19,13 +20,22 @@ impl Core {
     }
 
     /// Shows the line that stands for a command.
-    pub(crate) async fn replay_command(&self, name: &str, arguments: &str) {
+    pub(crate) async fn replay_command(
+        &self,
+        name: &str,
+        arguments: &str,
+        uuid: Option<&MessageUuid>,
+    ) {
         let text = format!(
             "<command-name>/{name}</command-name>\n            \
              <command-message>{name}</command-message>\n            \
              <command-args>{arguments}</command-args>"
         );
-        self.replay(&Prompt::text(text)).await;
+        let prompt = Prompt {
+            uuid: uuid.cloned(),
+            ..Prompt::text(text)
+        };
+        self.replay(&prompt).await;
     }
 
     async fn show(&self, prompt: &Prompt, mut frame: Value) {

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 pub(crate) use capture::Shown;
 pub(crate) use event::TaskEvent;
+pub(crate) use output_file::private_directory;
 pub(crate) use shell::{Cause, End, Foreground, Launch, Lifetime, Phase, Shell, StopBy, Why};
 
 use registry::Registry;

@@ -89,16 +89,40 @@ impl OutputFile {
 }
 
 /// Makes a directory that nobody else can enter, and refuses one that somebody else prepared.
-pub(super) fn private_directory(path: &Path) -> io::Result<()> {
+///
+/// Whoever owns a directory on the way can exchange what is below it, so all of them are looked
+/// at, up to the first that everybody shares, such as `/tmp`.
+pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    let found = std::fs::symlink_metadata(path)?;
-    let is_ours = found.uid() == rustix::process::geteuid().as_raw();
-    if found.is_dir() && is_ours && found.mode() & 0o022 == 0 {
-        return Ok(());
+    if std::fs::symlink_metadata(path)?.mode() & 0o022 != 0 {
+        return Err(not_private(path, "others may write to it"));
     }
-    Err(io::Error::other(
-        "it belongs to somebody else, others may write to it, or it is a link",
-    ))
+    let us = rustix::process::geteuid().as_raw();
+    for directory in path.ancestors().filter(|it| !it.as_os_str().is_empty()) {
+        let found = std::fs::symlink_metadata(directory)?;
+        let (is_ours, is_shared) = (found.uid() == us, found.mode() & 0o1000 != 0);
+        let is_known_link = directory != path && (is_ours || found.uid() == 0);
+        if !found.is_dir() && !is_known_link {
+            return Err(not_private(directory, "it is a link or not a directory"));
+        }
+        if is_shared && directory != path {
+            return Ok(());
+        }
+        if !is_ours {
+            return match found.uid() {
+                0 => Ok(()),
+                _ => Err(not_private(directory, "it belongs to somebody else")),
+            };
+        }
+        if found.is_dir() && found.mode() & 0o002 != 0 {
+            return Err(not_private(directory, "others may write to it"));
+        }
+    }
+    Ok(())
+}
+
+fn not_private(directory: &Path, why: &str) -> io::Error {
+    io::Error::other(format!("{} is not private: {why}", directory.display()))
 }
 
 #[cfg(test)]
@@ -167,5 +191,34 @@ mod tests {
         assert!(private_directory(&link).is_err());
         std::fs::set_permissions(&own, PermissionsExt::from_mode(0o777)).unwrap();
         assert!(private_directory(&own).is_err());
+    }
+
+    #[test]
+    fn a_directory_of_others_on_the_way_is_refused() {
+        let den = tempfile::tempdir().unwrap();
+        let top = den.path().join("claude-0");
+        let own = top.join("project/session/tasks");
+        private_directory(&own).unwrap();
+        let refused = |mode: u32| {
+            std::fs::set_permissions(&top, PermissionsExt::from_mode(mode)).unwrap();
+            private_directory(&own).err().map(|error| error.to_string())
+        };
+        assert_eq!(refused(0o700), None);
+        let said = refused(0o777).unwrap();
+        assert!(
+            said.contains("claude-0 is not private: others may"),
+            "{said}"
+        );
+        std::fs::set_permissions(&top, PermissionsExt::from_mode(0o755)).unwrap();
+        // Only root can give a directory away.
+        if rustix::process::geteuid().is_root() {
+            let nobody = 65534;
+            std::os::unix::fs::chown(&top, Some(nobody), None).unwrap();
+            let said = private_directory(&own).unwrap_err().to_string();
+            assert!(
+                said.contains("claude-0 is not private: it belongs"),
+                "{said}"
+            );
+        }
     }
 }

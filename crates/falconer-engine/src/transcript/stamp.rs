@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::{Object, SessionId};
+use falconer_secret::Redactor;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -19,6 +20,8 @@ pub(crate) struct Stamp {
     /// Where the session works.
     pub(crate) cwd: PathBuf,
     git_branch: String,
+    /// Takes secrets out of what is written.
+    pub(super) redactor: Redactor,
 }
 
 impl Stamp {
@@ -29,6 +32,7 @@ impl Stamp {
             entrypoint: entrypoint.unwrap_or_else(|| "sdk-cli".to_owned()),
             cwd: cwd.to_path_buf(),
             git_branch: git_branch(cwd),
+            redactor: environment.redactor().clone(),
         }
     }
 

@@ -40,6 +40,7 @@ impl Machine {
             args: args.iter().map(Into::into).collect(),
             env: vec![("HOME".into(), path("home").into_os_string())],
             cwd: path("project"),
+            redactor: falconer_secret::Redactor::default(),
         };
         explain(launch, &call.tool, &call.input)
     }
@@ -51,7 +52,7 @@ fn the_rules_of_files_and_flags_are_named() {
     let machine = Machine::new();
     let none: &[&str] = &[];
     let table = [
-        (none, "Bash(git log)", Allow, "`Bash(git *)`"),
+        (none, "Bash(git log)", Allow, "only reads"),
         (
             none,
             "Bash(git push)",

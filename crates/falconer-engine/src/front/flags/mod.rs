@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::session::config::{
-    History, Limits, ModelChoice, Output, PermissionChoice, PromptChoice, SettingSources,
+    Decided, History, Limits, ModelChoice, Output, PermissionChoice, PromptChoice, SettingSources,
     ToolChoice,
 };
 
@@ -52,6 +52,7 @@ pub(crate) struct Flags {
     /// `--managed-settings`: a file or JSON.
     pub(crate) managed_settings: Option<OsString>,
     pub(crate) sources: SettingSources,
+    pub(crate) decided: Decided,
     /// `--project-config-root`.
     pub(crate) project_config_root: Option<PathBuf>,
     /// `--resume`: an id, a title, or nothing at all.

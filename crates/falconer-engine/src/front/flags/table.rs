@@ -4,7 +4,7 @@ use falconer_protocol::permission::PermissionMode;
 
 use super::given::{FlagProblem, Given};
 use super::{Flags, InputFormat, OutputFormat, Prompts, Show};
-use crate::session::config::{Persistence, SettingSources, Thinking, ToolChoice};
+use crate::session::config::{Decided, Persistence, SettingSources, Thinking, ToolChoice};
 
 /// A flag of the command line.
 pub(crate) struct Flag {
@@ -179,6 +179,8 @@ static FLAGS: &[Flag] = &[
     flag("settings", Value("file-or-json"), Set(|f, g| { f.settings = Some(g.raw()?); Ok(()) }),
         "More settings"),
     flag("setting-sources", Value("sources"), Set(setting_sources), "user, project, local; '' for none"),
+    flag("trust-project", Value("digest"), Set(trust_project),
+        "Use the project's hooks, servers and rules if their digest is this one"),
     flag("managed-settings", Value("file-or-json"), Set(|f, g| { f.managed_settings = Some(g.raw()?); Ok(()) }), ""),
     flag("managed-settings-in-initialize", Switch, Refuse("pass --managed-settings instead"), ""),
     flag("project-config-root", Value("directory"), Set(|f, g| { f.project_config_root = Some(g.path()?); Ok(()) }), ""),
@@ -341,7 +343,16 @@ fn setting_sources(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
             }
         }
     }
+    // Who names the project's files has decided about them; a default has decided nothing.
+    if (sources.project || sources.local) && flags.decided == Decided::Nothing {
+        flags.decided = Decided::Sources;
+    }
     flags.sources = sources;
+    Ok(())
+}
+
+fn trust_project(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
+    flags.decided = Decided::Content(given.text()?);
     Ok(())
 }
 

@@ -35,7 +35,6 @@ async fn tools_of_a_child_are_listed_called_and_ended() {
     let add = tool_named(&servers, "mcp__my_calc__add");
     let target = Target::Mcp {
         server: "my calc".to_owned(),
-        read_only: true,
     };
     assert_eq!(add.touched(), target);
     assert!(add.is_read_only(&object(json!({}))));

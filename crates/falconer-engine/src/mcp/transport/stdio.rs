@@ -17,6 +17,7 @@ use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 
 use super::LONGEST_MESSAGE;
+use crate::environment::{Variables, for_children};
 use crate::mcp::Wiring;
 
 /// How much of a server's complaints is kept.
@@ -49,10 +50,13 @@ pub(in crate::mcp) async fn start(
 ) -> Result<(Child, Pipes), String> {
     let mut spec = Spec::new(&config.command);
     spec.args = config.args.iter().flatten().map(OsString::from).collect();
-    let mut variables = wiring.environment.snapshot().as_ref().clone();
-    let own = config.env.iter().flatten();
-    variables.extend(own.map(|(name, value)| (name.into(), value.into())));
-    spec.env = variables.into_iter().collect();
+    // What the configuration gives it by name comes last, and so counts.
+    let own: Variables = (config.env.iter().flatten())
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    spec.env = for_children(&wiring.environment.snapshot());
+    spec.env.retain(|(name, _)| !own.contains_key(name));
+    spec.env.extend(own);
     spec.cwd = Some(wiring.cwd.clone());
     spec.drop_grace = LADDER.term;
     let process = falconer_sandbox::spawn(spec).await;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use falconer_protocol::stream::StreamEvent;
 use falconer_scenario::ModelRequest;
+use falconer_secret::Redactor;
 use serde_json::Value;
 
 use super::super::ApiFailure;
@@ -20,10 +21,10 @@ use super::{Take, TakeState, Tape, rule};
 pub struct ModelTape(Arc<Tape>);
 
 impl ModelTape {
-    /// A tape in this file, which is written anew after each answer.
+    /// A tape in this file, which is written anew after each answer, without secrets.
     #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(Arc::new(Tape::new(path.into())))
+    pub fn new(path: impl Into<PathBuf>, redactor: Redactor) -> Self {
+        Self(Arc::new(Tape::new(path.into(), redactor)))
     }
 
     /// A request has been made; its answer is given to what this returns. `None` if the request
@@ -126,7 +127,7 @@ mod tests {
     fn scenario(hear: impl FnOnce(&ModelTape)) -> Scenario {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tape.json");
-        hear(&ModelTape::new(&path));
+        hear(&ModelTape::new(&path, Redactor::default()));
         Scenario::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
     }
 
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_of_the_api_is_not_taped() {
-        let tape = ModelTape::new("nowhere/at/all");
+        let tape = ModelTape::new("nowhere/at/all", Redactor::default());
         for body in [&b"not json"[..], b"{}", b"{\"messages\": 7}"] {
             assert!(tape.asked(body).is_none());
         }

@@ -71,7 +71,11 @@ async fn a_recording_plays_what_was_recorded() {
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
-    let recording = Recording::new(Arc::new(Scripted::new(scenario)), path.clone());
+    let recording = Recording::new(
+        Arc::new(Scripted::new(scenario)),
+        path.clone(),
+        Redactor::default(),
+    );
     let mut first = Vec::new();
     for request in requests() {
         first.push(hear(&recording, request).await);
@@ -108,7 +112,11 @@ async fn the_whole_message_after_a_broken_stream_is_recorded_as_such() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.json");
     let scenario = Scenario::new().turn(text("whole").error_after(3, status(529)));
-    let recording = Recording::new(Arc::new(Scripted::new(scenario)), path.clone());
+    let recording = Recording::new(
+        Arc::new(Scripted::new(scenario)),
+        path.clone(),
+        Redactor::default(),
+    );
     hear(&recording, says("go")).await;
     let whole = recording.whole(says("go")).await.unwrap();
     let again = Scripted::load(&path).unwrap();
@@ -127,7 +135,11 @@ async fn an_answer_nobody_waited_for_stalls_where_it_was_left() {
     let scripted = Arc::new(Scripted::new(
         Scenario::new().turn(text("half").hold("gate").tool_use("T", json!({}))),
     ));
-    let recording = Recording::new(Arc::clone(&scripted) as Arc<dyn Provider>, path.clone());
+    let recording = Recording::new(
+        Arc::clone(&scripted) as Arc<dyn Provider>,
+        path.clone(),
+        Redactor::default(),
+    );
     let mut streaming = recording.stream(says("go")).await.unwrap();
     loop {
         tokio::select! {
@@ -148,6 +160,10 @@ async fn a_file_that_cannot_be_written_does_not_stop_the_run() {
         Scenario::new().turn(hold("open").text("fine")),
     ));
     scripted.gates().release("open");
-    let recording = Recording::new(scripted, "/nonexistent/folder/run.json".into());
+    let recording = Recording::new(
+        scripted,
+        "/nonexistent/folder/run.json".into(),
+        Redactor::default(),
+    );
     assert_eq!(hear(&recording, says("go")).await.0.len(), 1);
 }

@@ -1,14 +1,15 @@
 //! Copies of files, named after their contents: the same contents are kept once.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::journal::{FileState, Kept};
+use crate::no_links::{self, Parent};
 use crate::transcript::place::create_private_dir;
 
 /// The copies of one session.
@@ -25,11 +26,9 @@ impl Copies {
     }
 
     /// Keeps what is at a path now.
-    pub(super) fn keep(&self, path: &Path) -> io::Result<Kept> {
-        let real_parent = path
-            .parent()
-            .and_then(|parent| fs::canonicalize(parent).ok());
-        let state = match open_regular(path)? {
+    pub(super) fn keep(&self, path: &Path, real: &Path) -> io::Result<Kept> {
+        let real_parent = real.parent().map(Path::to_owned);
+        let state = match open_regular(real)? {
             Found::Nothing => FileState::Absent,
             Found::Other => FileState::Untouchable,
             Found::File(file) => FileState::File {
@@ -73,7 +72,7 @@ impl Copies {
     }
 }
 
-/// What is at a path; links are not followed.
+/// What is at a path; links are not followed, not even those of its directories.
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
@@ -84,17 +83,16 @@ pub(super) enum Found {
 
 pub(super) fn open_regular(path: &Path) -> io::Result<Found> {
     let is_plain = |meta: &fs::Metadata| meta.is_file() && meta.nlink() <= 1;
-    match fs::symlink_metadata(path) {
+    let found = Parent::open(path).and_then(|parent| parent.look());
+    match found {
+        Ok(None) => return Ok(Found::Nothing),
         Err(error) if is_absent(&error) => return Ok(Found::Nothing),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Ok(Found::Other),
         Err(error) => return Err(error),
-        Ok(meta) if !meta.is_file() => return Ok(Found::Other),
-        Ok(_) => {}
+        Ok(Some(meta)) if !meta.is_file() => return Ok(Found::Other),
+        Ok(Some(_)) => {}
     }
-    // A pipe could have taken its place: opening one must not wait for a writer.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(flags).open(path)?;
+    let file = no_links::open(path)?;
     match is_plain(&file.metadata()?) {
         true => Ok(Found::File(file)),
         false => Ok(Found::Other),

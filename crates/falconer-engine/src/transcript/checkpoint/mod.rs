@@ -110,9 +110,15 @@ impl Checkpoints {
     /// Keeps a file as it is before a tool changes it. Must be called before every change.
     ///
     /// An error means that there is no copy: the change could not be undone.
-    pub(crate) fn before_change(&self, prompt: &MessageUuid, path: &Path) -> io::Result<()> {
+    /// `real` is the same file without links in its directories.
+    pub(crate) fn before_change(
+        &self,
+        prompt: &MessageUuid,
+        path: &Path,
+        real: &Path,
+    ) -> io::Result<()> {
         match self.state() {
-            Some(mut state) => state.keep(prompt, path),
+            Some(mut state) => state.keep(prompt, path, real),
             None => Ok(()),
         }
     }
@@ -153,12 +159,12 @@ impl State {
         Ok(())
     }
 
-    fn keep(&mut self, prompt: &MessageUuid, path: &Path) -> io::Result<()> {
+    fn keep(&mut self, prompt: &MessageUuid, path: &Path, real: &Path) -> io::Result<()> {
         self.begin(prompt)?;
         if self.kept.contains(path) {
             return Ok(());
         }
-        let kept = self.copies.keep(path)?;
+        let kept = self.copies.keep(path, real)?;
         self.journal.append(&Record::File(kept))?;
         self.kept.insert(path.to_path_buf());
         Ok(())

@@ -6,11 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::control::RewindResponse;
+use rustix::fs::Mode;
 use similar::{ChangeTag, TextDiff};
-use tempfile::NamedTempFile;
 
 use super::copies::{Copies, Found, hash_while, open_regular};
 use super::journal::{FileState, Kept};
+use crate::no_links::{self, Over, Parent};
 
 /// Files above this are not compared line by line.
 const COMPARED: u64 = 4 << 20;
@@ -39,7 +40,7 @@ pub(super) fn preview(copies: &Copies, targets: &[Kept]) -> RewindResponse {
             Ok(Step::Write { copy, .. }) => copies.open(&copy).ok(),
         };
         files_changed.push(target.path.to_string_lossy().into_owned());
-        let now = open_regular(&target.path)
+        let now = open_regular(&spot(target))
             .ok()
             .and_then(|found| match found {
                 Found::File(file) => Some(file),
@@ -68,7 +69,9 @@ pub(super) fn restore(copies: &Copies, targets: &[Kept]) -> RewindResponse {
                 skipped += 1;
                 Ok(())
             }
-            Step::Remove => fs::remove_file(&target.path).map(|()| restored += 1),
+            Step::Remove => Parent::open(&spot(target))
+                .and_then(|parent| parent.remove())
+                .map(|()| restored += 1),
             Step::Write { copy, mode } => {
                 put_back(copies, target, &copy, mode).map(|()| restored += 1)
             }
@@ -90,9 +93,18 @@ pub(super) fn restore(copies: &Copies, targets: &[Kept]) -> RewindResponse {
     }
 }
 
+/// Where a file was when it was kept, without links.
+fn spot(target: &Kept) -> PathBuf {
+    let name = target.path.file_name();
+    match target.real_parent.as_deref().zip(name) {
+        Some((parent, name)) => parent.join(name),
+        None => no_links::destination(&target.path),
+    }
+}
+
 /// Compares a file with how it was.
 fn step(target: &Kept) -> io::Result<Step> {
-    let found = open_regular(&target.path)?;
+    let found = open_regular(&spot(target))?;
     let moved = || parent_now(&target.path) != target.real_parent;
     match (&target.state, found) {
         (FileState::Untouchable, _) | (_, Found::Other) => Ok(Step::Skip),
@@ -139,18 +151,12 @@ fn parent_now(path: &Path) -> Option<PathBuf> {
 /// Writes beside the file and swaps: a reader sees the old file or the new one.
 fn put_back(copies: &Copies, target: &Kept, copy: &str, mode: u32) -> io::Result<()> {
     let mut copy = copies.open(copy)?;
-    let parent = target
-        .real_parent
-        .as_deref()
-        .ok_or(io::ErrorKind::NotFound)?;
-    let name = target.path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(parent)?;
-    let mut file = NamedTempFile::new_in(parent)?;
-    io::copy(&mut copy, file.as_file_mut())?;
-    file.as_file()
-        .set_permissions(fs::Permissions::from_mode(mode))?;
-    file.persist(parent.join(name))?;
-    Ok(())
+    let parent = Parent::make(&spot(target))?;
+    let mut draft = parent.draft(Mode::from_raw_mode(0o600))?;
+    io::copy(&mut copy, draft.file())?;
+    let mode = fs::Permissions::from_mode(mode);
+    draft.file().set_permissions(mode)?;
+    draft.place(Over::File)
 }
 
 /// How many lines would come and go.

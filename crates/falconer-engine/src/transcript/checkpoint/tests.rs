@@ -37,7 +37,7 @@ impl Desk {
 
     fn keep(&self, prompt: &str, name: &str) {
         self.checkpoints
-            .before_change(&prompt.into(), &self.path(name))
+            .before_change(&prompt.into(), &self.path(name), &self.path(name))
             .expect("kept");
     }
 
@@ -251,13 +251,13 @@ fn without_the_switch_or_the_prompt_the_answer_is_what_the_sdks_know() {
     );
     let directory = desk.history.path().join("off");
     let off = Checkpoints::open(&Environment::default(), directory.clone());
-    off.before_change(&"p".into(), &desk.path("a"))
+    off.before_change(&"p".into(), &desk.path("a"), &desk.path("a"))
         .expect("nothing to do");
     assert_eq!(text(&off), "File rewinding is not enabled.");
     assert!(!directory.exists());
     let on = Environment::new([(SWITCH.into(), "true".into())]);
     let on = Checkpoints::open(&on, directory);
-    on.before_change(&"p".into(), &desk.path("a"))
+    on.before_change(&"p".into(), &desk.path("a"), &desk.path("a"))
         .expect("kept");
     assert!(on.rewind(&"p".into(), Rewind::Preview).is_ok());
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::flush::Flushes;
 use falconer_protocol::message::TranscriptMirrorMessage;
 use falconer_protocol::{MessageUuid, Object, SessionId};
+use falconer_secret::{REDACTED, Redactor};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -255,7 +256,8 @@ impl Sink {
     }
 
     fn store_entry(&mut self, fields: Object) -> io::Result<()> {
-        let entry = Value::Object(fields);
+        let mut entry = Value::Object(fields);
+        redact(&self.stamp.redactor, &mut entry);
         match &mut self.store {
             Store::Open(writer) => {
                 let line = entry.to_string();
@@ -316,6 +318,21 @@ impl Sink {
             self.warn(&error, &path);
         }
     }
+}
+
+/// Takes secrets out of an entry. A thought that held one is left out: it is signed, and the API
+/// refuses one that was changed.
+fn redact(redactor: &Redactor, entry: &mut Value) {
+    let content = entry.pointer_mut("/message/content");
+    if let Some(Value::Array(blocks)) = content {
+        for block in blocks.iter_mut() {
+            let is_thought = block["type"] == "thinking";
+            if redactor.value(block) && is_thought {
+                *block = json!({"type": "text", "text": REDACTED});
+            }
+        }
+    }
+    redactor.value(entry);
 }
 
 /// Whether an entry is in the transcript now.
