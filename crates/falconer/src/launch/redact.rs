@@ -1,11 +1,10 @@
 //! Masking secrets in what is shown: by name, by form, and by known value.
 
-mod name;
 mod text;
 
 use serde_json::Value;
 
-pub(crate) use name::is_secret_name;
+pub(crate) use falconer_secret::is_secret_name;
 pub(crate) use text::masked_text;
 
 /// What stands in place of a secret.

@@ -109,7 +109,7 @@ impl Surroundings {
     }
 
     async fn look_around(&mut self, options: &LaunchOptions) {
-        self.env = std::env::vars_os().collect();
+        self.env = falconer_sandbox::variables();
         self.uid = user_id();
         self.settings_variables = settings_variables::read(options, &self.env);
         self.settings_file = settings_file(options).await;

@@ -1,7 +1,11 @@
 //! Plain turns.
 
+use std::process::Command;
+
+use falconer::protocol::system::SystemMessage;
 use falconer::{Message, Options, SystemPrompt};
 use falconer_testkit::scenario::{Scenario, text, tool_use};
+use falconer_testkit::{RealCli, clean_env};
 use serde_json::json;
 
 use super::Stage;
@@ -28,6 +32,30 @@ async fn init_comes_before_the_answer_and_names_tools_and_version() {
     let position = |kind| kinds.iter().position(|k| *k == kind).unwrap();
     assert!(position("system") < position("assistant"));
     assert!(position("assistant") < position("result"));
+    let init = messages.iter().find_map(|message| match message {
+        Message::System(SystemMessage::Init(init)) => Some(init),
+        _ => None,
+    });
+    let init = init.expect("an init message");
+    for tool in ["Bash", "Read", "Edit", "Write"] {
+        assert!(
+            init.tools.iter().any(|name| name == tool),
+            "{:?}",
+            init.tools
+        );
+    }
+    let said = init.claude_code_version.as_deref().unwrap_or_default();
+    let printed = Command::new(RealCli::find().unwrap().path())
+        .arg("--version")
+        .env_clear()
+        .envs(clean_env(
+            stage.file("home").as_path(),
+            "http://127.0.0.1:9",
+        ))
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+    assert_eq!(printed.split_whitespace().next(), Some(said), "{printed}");
 }
 
 #[tokio::test]
