@@ -195,6 +195,9 @@ pub struct RunStarted {
     /// The sandbox in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// Whether the kernel keeps commands that run unasked from writing: `in force`, or why it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<String>,
     /// The tools on offer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,

@@ -47,7 +47,7 @@ pub use preview::Preview;
 pub use prompt::{Attachment, Prompt, PromptDelivery, PromptState};
 pub use request::{
     PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested, QuestionResolved,
-    Resolution,
+    Resolution, Shown,
 };
 pub use schema::json_schema;
 pub use spending::Spending;

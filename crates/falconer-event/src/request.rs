@@ -16,7 +16,8 @@ pub struct PermissionRequested {
     pub tool: String,
     /// Exactly what would be done.
     pub input: Value,
-    /// A hash of tool and input: an answer names it, so that nobody approves what he did not see.
+    /// A hash of everything that is shown of the request: tool, input, directory, reason and
+    /// suggestions among it. An answer names it, so that nobody approves what he did not see.
     pub digest: String,
     /// Why it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,9 +37,12 @@ pub struct PermissionRequested {
     /// The path because of which it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_path: Option<String>,
-    /// Where the agent works.
+    /// Where the call would start: the directory of the shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// Whether only a person may allow it: a check, a hook, a mode or a rule wants it asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_person: bool,
     /// When it is denied unless somebody answers, in RFC 3339; never if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
@@ -65,6 +69,7 @@ impl PermissionRequested {
             description: None,
             blocked_path: None,
             cwd: None,
+            needs_person: false,
             expires_at: None,
         }
     }
@@ -89,6 +94,9 @@ pub struct PermissionResolved {
     /// The one rule that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Value>,
+    /// How the request was shown to the person who answered; rules and policies see all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
 }
 
 impl PermissionResolved {
@@ -101,8 +109,28 @@ impl PermissionResolved {
             message: None,
             edited: None,
             rule: None,
+            shown: None,
         }
     }
+}
+
+/// How a request was shown to the person who answered it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Shown {
+    /// On a terminal, all of it at once.
+    Full,
+    /// On a terminal, page by page to its end.
+    Viewed,
+    /// On a terminal, its beginning and its end; the person chose to skip the rest.
+    Skipped,
+    /// On a terminal, its beginning and its end. Such a request can only be denied.
+    Part,
+    /// On the server's page, to its end.
+    Page,
+    /// By a program that answered over the API and did not say more.
+    Api,
 }
 
 /// What became of a request.
@@ -189,6 +217,9 @@ pub struct QuestionResolved {
     /// Why there are none, or what else was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// How the question was shown to the person who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
 }
 
 impl QuestionResolved {
@@ -200,6 +231,7 @@ impl QuestionResolved {
             by: by.into(),
             answers: None,
             message: None,
+            shown: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use falconer::PermissionMode;
+use falconer_event::Shown;
 use serde_json::{Map, Value};
 
 /// An answer to one request: about exactly what was shown, by somebody.
@@ -20,6 +21,8 @@ pub struct Answer {
     pub verdict: Verdict,
     /// The rule of the caller's own that this answer comes from, or makes; for the record.
     pub rule: Option<Value>,
+    /// How the request was shown to the person who answers; for the record.
+    pub shown: Option<Shown>,
 }
 
 /// What can be answered.
@@ -44,6 +47,13 @@ pub enum Verdict {
     Form(Map<String, Value>),
 }
 
+impl Verdict {
+    /// Whether it lets the agent do nothing.
+    pub fn is_denial(&self) -> bool {
+        matches!(self, Self::Deny(_) | Self::DenyAndStop(_))
+    }
+}
+
 impl Answer {
     /// Any answer.
     pub fn new(
@@ -58,12 +68,19 @@ impl Answer {
             by: by.into(),
             verdict,
             rule: None,
+            shown: None,
         }
     }
 
     /// Names the rule of the caller's own that this answer comes from, or makes.
     pub fn rule(mut self, rule: impl Into<Value>) -> Self {
         self.rule = Some(rule.into());
+        self
+    }
+
+    /// Says how the request was shown to the person who answers.
+    pub fn shown(mut self, shown: impl Into<Option<Shown>>) -> Self {
+        self.shown = shown.into();
         self
     }
 

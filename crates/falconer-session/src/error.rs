@@ -8,9 +8,6 @@ use crate::lock::LockError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There are more secrets than can be looked for in what is written.
-    #[error("the secrets to take out of events are too many or too long: {0}")]
-    Secrets(#[source] regex::Error),
     /// The session could not be locked; nothing was started.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -58,6 +55,20 @@ pub enum AnswerError {
     /// This kind of answer does not fit this kind of request.
     #[error("request {0} cannot be answered like this")]
     WrongKind(String),
+    /// The input that came with the answer must not run; the request stays open.
+    #[error("the edited input for request {id} is refused: {reason}")]
+    Refused {
+        /// The request.
+        id: String,
+        /// Why.
+        reason: String,
+    },
+    /// The person saw only a part of the request.
+    #[error("request {0} was shown in part, so it can only be denied")]
+    NotShown(String),
+    /// The plan is not in the request, so nobody can have seen it.
+    #[error("request {0} shows no plan, so it can only be denied")]
+    NoPlan(String),
 }
 
 impl Error {
@@ -68,7 +79,6 @@ impl Error {
             Self::Engine(error) => error.is_retryable(),
             Self::Lock(LockError::Io { .. })
             | Self::Transcript { .. }
-            | Self::Secrets(_)
             | Self::Over
             | Self::WindingDown(_)
             | Self::MessageCancelled(_)

@@ -49,9 +49,9 @@ mod transcript;
 
 pub use answer::{Answer, Verdict};
 pub use clock::{Clock, SystemClock};
-pub use digest::input_digest;
 pub use error::{AnswerError, Error};
 pub use failure::RunFailure;
+pub use falconer_secret::{MaskedWriter, REDACTED, Redactor};
 pub use handle::SessionHandle;
 pub use info::{CommandInfo, EngineInfo, ModelInfo};
 pub use limits::{LimitKind, Limits, Retries, SideEffects};
@@ -59,7 +59,6 @@ pub use lock::{Holder, LockError, SessionLock, SessionLocks};
 pub use memory::{Exchange, FileMemory, Remembered, SessionKey, SessionMemory};
 pub use message::{Cancelled, Delivery, Message, MessageId};
 pub use policy::{Effect, Explanation, Policy, PolicyError, sensitive_patterns};
-pub use redact::{MaskedWriter, REDACTED, Redactor};
 pub use resume_line::{
     find_session, is_only_resume_line, resume_line, truncate_keeping_resume_line,
 };

@@ -4,15 +4,15 @@
 //! count, and only the session's task can do that.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use falconer::protocol::control::{CanUseTool, Elicitation};
-use falconer::protocol::hook::{HookInput, HookOutput};
 use falconer::protocol::permission::{PermissionDestination, PermissionUpdate, SetMode};
 use falconer::{Decision, ElicitationAnswer};
 use falconer_event::{
     Body, PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested,
-    QuestionResolved, Resolution,
+    QuestionResolved, Resolution, Shown,
 };
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -20,8 +20,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answer, Verdict};
-use crate::digest::input_digest;
+use crate::digest;
 use crate::error::AnswerError;
+use crate::session::Judged;
 
 /// What the engine wants to know.
 #[derive(Debug)]
@@ -36,10 +37,11 @@ pub(crate) enum Asked {
     /// Somebody has to decide.
     Request {
         ask: Ask,
+        judged: Judged,
         withdrawn: CancellationToken,
     },
-    /// A tool is about to run: may it, after all that was said before?
-    Call(Box<HookInput>, oneshot::Sender<HookOutput>),
+    /// A tool is about to run; answered once all that was said before has been read.
+    Call(oneshot::Sender<()>),
 }
 
 /// The requests that are open.
@@ -58,6 +60,17 @@ struct Open {
     expires: Option<Instant>,
     /// Cancelled when the request is settled; ends the watch for its withdrawal.
     settled: CancellationToken,
+    /// Where the call would start.
+    cwd: Option<PathBuf>,
+}
+
+/// Input that an answer puts in the place of what was asked about.
+#[derive(Debug)]
+pub(crate) struct Edit {
+    pub(crate) tool: String,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) asked: Value,
+    pub(crate) input: Value,
 }
 
 /// What is known of a request beside itself.
@@ -65,8 +78,10 @@ struct Open {
 pub(crate) struct Around<'a> {
     /// How long it may stay open.
     pub(crate) within: Duration,
-    /// Where the agent works.
+    /// Where the call would start.
     pub(crate) cwd: Option<&'a str>,
+    /// No rule may allow it.
+    pub(crate) needs_person: bool,
     /// What time it is, in RFC 3339.
     pub(crate) now: &'a str,
 }
@@ -106,6 +121,7 @@ impl Pending {
             ask,
             expires: Instant::now().checked_add(around.within),
             settled: settled.clone(),
+            cwd: around.cwd.map(PathBuf::from),
         };
         self.open.insert(id.clone(), open);
         Entered {
@@ -114,6 +130,23 @@ impl Pending {
             body,
             settled,
         }
+    }
+
+    /// The input that an answer would have run instead, if it is about an open permission.
+    pub(crate) fn edit(&self, answer: &Answer) -> Option<Edit> {
+        let Verdict::AllowEdited(input) = &answer.verdict else {
+            return None;
+        };
+        let open = self.open.get(&answer.id)?;
+        let Ask::Tool(ask, _) = &open.ask else {
+            return None;
+        };
+        Some(Edit {
+            tool: ask.tool_name.clone(),
+            cwd: open.cwd.clone(),
+            asked: ask.input.clone(),
+            input: input.clone(),
+        })
     }
 
     /// Answers a request, if it is open, about this input, and of this kind.
@@ -126,6 +159,12 @@ impl Pending {
         }
         if !fits(open, &answer.verdict) {
             return Err(AnswerError::WrongKind(answer.id));
+        }
+        if answer.shown == Some(Shown::Part) && !answer.verdict.is_denial() {
+            return Err(AnswerError::NotShown(answer.id));
+        }
+        if matches!(answer.verdict, Verdict::ApprovePlan(_)) && !shows_plan(&open.ask) {
+            return Err(AnswerError::NoPlan(answer.id));
         }
         match self.open.remove(&answer.id) {
             Some(open) => settle(open, answer).map_err(AnswerError::NotOpen),
@@ -179,21 +218,23 @@ impl Pending {
 
 fn describe(id: &str, ask: &Ask, around: &Around<'_>) -> (Option<QuestionKind>, String, Body) {
     match ask {
-        Ask::Tool(ask, _) => {
-            let digest = input_digest(&ask.tool_name, &ask.input);
-            match question_kind(&ask.tool_name) {
-                Some(kind) => {
-                    let mut asked = QuestionRequested::new(id, kind, ask.input.clone(), &*digest);
-                    asked.tool_use_id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
-                    asked.expires_at = around.expires_at();
-                    (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
-                }
-                None => (None, digest.clone(), permission(id, ask, digest, around)),
+        Ask::Tool(ask, _) => match question_kind(&ask.tool_name) {
+            Some(kind) => {
+                let digest = digest::of(&ask.tool_name, &ask.input);
+                let mut asked = QuestionRequested::new(id, kind, ask.input.clone(), &*digest);
+                asked.tool_use_id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
+                asked.expires_at = around.expires_at();
+                (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
             }
-        }
+            None => {
+                let asked = permission(id, ask, around);
+                let digest = asked.digest.clone();
+                (None, digest, Body::PermissionRequested(Box::new(asked)))
+            }
+        },
         Ask::Form(ask, _) => {
             let form = serde_json::to_value(ask).unwrap_or_default();
-            let digest = input_digest("elicitation", &form);
+            let digest = digest::of("elicitation", &form);
             let kind = QuestionKind::Elicitation;
             let mut asked = QuestionRequested::new(id, kind, form, &*digest);
             asked.expires_at = around.expires_at();
@@ -202,8 +243,8 @@ fn describe(id: &str, ask: &Ask, around: &Around<'_>) -> (Option<QuestionKind>, 
     }
 }
 
-fn permission(id: &str, ask: &CanUseTool, digest: String, around: &Around<'_>) -> Body {
-    let mut asked = PermissionRequested::new(id, &*ask.tool_name, ask.input.clone(), digest);
+fn permission(id: &str, ask: &CanUseTool, around: &Around<'_>) -> PermissionRequested {
+    let mut asked = PermissionRequested::new(id, &*ask.tool_name, ask.input.clone(), "");
     asked.tool_use_id = ask
         .tool_use_id
         .as_ref()
@@ -215,12 +256,14 @@ fn permission(id: &str, ask: &CanUseTool, digest: String, around: &Around<'_>) -
     asked.description.clone_from(&ask.description);
     asked.blocked_path.clone_from(&ask.blocked_path);
     asked.cwd = around.cwd.map(str::to_owned);
+    asked.needs_person = around.needs_person;
     asked.expires_at = around.expires_at();
     let suggestions = ask.permission_suggestions.iter().flatten();
     asked.suggestions = suggestions
         .filter_map(|rule| serde_json::to_value(rule).ok())
         .collect();
-    Body::PermissionRequested(Box::new(asked))
+    asked.digest = digest::of_permission(&asked);
+    asked
 }
 
 /// Questions and plans come as tools.
@@ -251,6 +294,15 @@ fn fits(open: &Open, verdict: &Verdict) -> bool {
     }
 }
 
+/// Whether the plan is part of what was shown.
+fn shows_plan(ask: &Ask) -> bool {
+    let plan = match ask {
+        Ask::Tool(ask, _) => ask.input.get("plan").and_then(Value::as_str),
+        Ask::Form(..) => None,
+    };
+    plan.is_some_and(|plan| !plan.trim().is_empty())
+}
+
 fn suggestion(ask: &Ask, number: usize) -> Option<PermissionUpdate> {
     match ask {
         Ask::Tool(ask, _) => ask.permission_suggestions.as_ref()?.get(number).cloned(),
@@ -266,6 +318,7 @@ fn settle(open: Open, answer: Answer) -> Result<Body, String> {
         by,
         verdict,
         rule,
+        shown,
         ..
     } = answer;
     let (resolution, message) = match &verdict {
@@ -276,8 +329,13 @@ fn settle(open: Open, answer: Answer) -> Result<Body, String> {
     };
     let mut body = resolved(&open, &id, resolution, &by, message);
     note(&mut body, &open, &verdict);
-    if let Body::PermissionResolved(resolved) = &mut body {
-        resolved.rule = rule.or_else(|| resolved.rule.take());
+    match &mut body {
+        Body::PermissionResolved(resolved) => {
+            resolved.rule = rule.or_else(|| resolved.rule.take());
+            resolved.shown = shown;
+        }
+        Body::QuestionResolved(resolved) => resolved.shown = shown,
+        _ => {}
     }
     let heard = match open.ask {
         Ask::Tool(ask, reply) => reply.send(decision(&ask, verdict)).is_ok(),

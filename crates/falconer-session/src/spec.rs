@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use falconer::{Options, Transport};
 use falconer_event::{Run, RunId};
+use falconer_secret::Redactor;
 
 use crate::clock::{Clock, SystemClock};
 use crate::limits::{Limits, Retries};
 use crate::lock::SessionLocks;
 use crate::memory::{SessionKey, SessionMemory};
 use crate::policy::Policy;
-use crate::redact::Redactor;
 
 /// Everything a session needs to start.
 ///
@@ -27,6 +27,7 @@ pub struct SessionSpec {
     pub(crate) options: Options,
     pub(crate) transport: Option<Box<dyn Transport>>,
     pub(crate) about: Run,
+    pub(crate) warnings: Vec<(String, String)>,
     pub(crate) resume: Option<Resume>,
     pub(crate) lifetime: Lifetime,
     pub(crate) limits: Limits,
@@ -133,6 +134,7 @@ impl SessionSpec {
             options: Options::new(),
             transport: None,
             about,
+            warnings: Vec::new(),
             resume: None,
             lifetime: Lifetime::default(),
             limits: Limits::default(),
@@ -178,6 +180,12 @@ impl SessionSpec {
     /// What is known about the run; `run.started` says it.
     pub fn about(mut self, about: Run) -> Self {
         self.about = about;
+        self
+    }
+
+    /// A warning that is told when the engine is up: a word a program can match, and a text.
+    pub fn warning(mut self, kind: impl Into<String>, text: impl Into<String>) -> Self {
+        self.warnings.push((kind.into(), text.into()));
         self
     }
 

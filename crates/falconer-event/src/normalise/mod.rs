@@ -40,6 +40,8 @@ pub struct Run {
     pub billing: Option<String>,
     /// The sandbox in force.
     pub sandbox: Option<String>,
+    /// Whether the kernel keeps commands that run unasked from writing: `in force`, or why it is not.
+    pub confinement: Option<String>,
     /// The schemas of tools, by name, as far as the host knows them.
     pub tool_schemas: BTreeMap<String, Value>,
 }

@@ -69,6 +69,7 @@ impl Normaliser {
                 .or_else(|| init.api_key_source.clone()),
             billing: self.run.billing.clone(),
             sandbox: self.run.sandbox.clone(),
+            confinement: self.run.confinement.clone(),
             tools: init.tools.clone(),
             tool_schemas: self.run.tool_schemas.clone(),
             mcp_servers: (init.mcp_servers.iter())

@@ -43,6 +43,20 @@ fn a_call_that_was_stopped_is_not_told_as_one_that_never_ran() {
     }
 }
 
+/// Programs write warnings to stderr and succeed.
+#[test]
+fn a_call_that_wrote_to_stderr_and_succeeded_did_not_fail() {
+    let cases = [(false, ActionStatus::Ok), (true, ActionStatus::Failed)];
+    for (is_error, expected) in cases {
+        let returned = json!({"type": "user",
+            "tool_use_result": {"stdout": "made", "stderr": "warning: old", "interrupted": false},
+            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t",
+                "content": "made\nwarning: old", "is_error": is_error}]}});
+        let drafts = all_of(&[init(), call("t", None), returned, result(0.0)]);
+        assert_eq!(ends(&drafts), [("t".to_owned(), expected)], "{is_error}");
+    }
+}
+
 fn ends(drafts: &[Draft]) -> Vec<(String, ActionStatus)> {
     let ends = drafts.iter().filter_map(|draft| match &draft.body {
         Body::ItemCompleted(item) => match &item.content {

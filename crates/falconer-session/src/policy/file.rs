@@ -1,6 +1,6 @@
 //! Reading the policy file.
 
-use falconer_rule::{Effect, Rule, nearest};
+use falconer_rule::{Effect, Rule, flaw, nearest};
 use toml::{Table, Value};
 
 use super::{Policy, Sensitive};
@@ -81,11 +81,43 @@ impl Policy {
                     .as_str()
                     .ok_or_else(|| wrong(&full, "a list of texts"))?;
                 let label = format!("{full} = \"{pattern}\"");
+                self.check_tool(&full, key, pattern, effect)?;
                 let rule = rule(&full, key, pattern)?.labelled(label);
                 self.rules.push((effect, rule));
             }
         }
         Ok(())
+    }
+}
+
+impl Policy {
+    /// A denial or question for an unknown tool guards nothing, so that it is an error; a rule
+    /// that allows one is only pointed out.
+    fn check_tool(
+        &mut self,
+        full: &str,
+        key: &str,
+        pattern: &str,
+        effect: Effect,
+    ) -> Result<(), PolicyError> {
+        let problem = match key {
+            "rules" => flaw(pattern),
+            "tools" if !pattern.contains(['*', '?', '[', '{']) => flaw(pattern),
+            _ => None,
+        };
+        match (problem, effect) {
+            (None, _) => Ok(()),
+            (Some(problem), Effect::Allow) => {
+                let warning = format!("`{pattern}` of `{full}` allows nothing: {problem}");
+                self.warnings.push(warning);
+                Ok(())
+            }
+            (Some(problem), Effect::Deny | Effect::Ask) => Err(PolicyError::Pattern {
+                key: full.to_owned(),
+                pattern: pattern.to_owned(),
+                problem,
+            }),
+        }
     }
 }
 

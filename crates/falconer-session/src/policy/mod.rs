@@ -26,7 +26,7 @@ mod sensitive;
 use std::path::{Path, PathBuf};
 
 use falconer_rule::{
-    Anchors, Because, Call, Judgement, Outcome, Rule, RuleSet, Subject, Voice, shell,
+    Anchors, Because, Call, Judgement, Outcome, Rule, RuleSet, Subject, Voice, protected_by, shell,
 };
 use serde_json::{Value, json};
 
@@ -40,6 +40,7 @@ use search::Finding;
 #[derive(Debug, Clone)]
 pub struct Policy {
     rules: Vec<(Effect, Rule)>,
+    warnings: Vec<String>,
     sensitive: Sensitive,
     anchors: Anchors,
     placed: Placed,
@@ -86,6 +87,7 @@ impl Policy {
     fn without_rules() -> Self {
         Self {
             rules: Vec::new(),
+            warnings: Vec::new(),
             sensitive: Sensitive::default(),
             anchors: Anchors {
                 project: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
@@ -98,6 +100,11 @@ impl Policy {
 
     fn bind(&mut self) {
         self.bound = RuleSet::new(&self.rules, &self.anchors);
+    }
+
+    /// Rules that allow nothing, each with the reason.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The same policy for a project: relative paths start there.
@@ -140,7 +147,11 @@ impl Policy {
             // What is to be asked by a rule is told by that rule.
             Some(found) if found.effect == Some(Effect::Deny) => found,
             Some(found) if judged.effect != Outcome::Ask => found,
-            _ => self.if_nothing_is_found(self.if_files_are_known(judged, &call), &call),
+            _ => {
+                let explained = self.if_files_are_known(judged, &call);
+                let explained = if_not_protected(explained, &call);
+                self.if_nothing_is_found(explained, &call)
+            }
         }
     }
 
@@ -227,15 +238,28 @@ impl Policy {
     }
 }
 
+/// No rule speaks for a protected place.
+fn if_not_protected(explained: Explanation, call: &Call<'_>) -> Explanation {
+    if explained.effect != Some(Effect::Allow) {
+        return explained;
+    }
+    match protected_by(call) {
+        Some(path) => Explanation {
+            effect: Some(Effect::Ask),
+            reason: format!("`{}` is protected, whatever rules allow", path.display()),
+        },
+        None => explained,
+    }
+}
+
 /// A command of which nobody can say which files it touches.
 fn not_understood(subject: &Subject) -> Option<Explanation> {
-    let Subject::Command { parts, .. } = subject else {
+    let Subject::Command { script, .. } = subject else {
         return None;
     };
-    let why = match parts {
+    let why = match script {
         Err(error) => error.to_string(),
-        Ok(parts) => parts
-            .iter()
+        Ok(script) => (script.parts().iter())
             .find_map(|part| shell::stripped(part).opaque)?
             .to_owned(),
     };
@@ -256,6 +280,7 @@ impl From<Explanation> for Voice {
                 None => Outcome::NoMatch,
             },
             because: explained.reason,
+            needs_person: false,
         }
     }
 }

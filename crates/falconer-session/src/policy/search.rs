@@ -62,11 +62,11 @@ pub(super) fn searches(call: &Call<'_>, subject: &Subject) -> Vec<Search> {
         (
             _,
             Subject::Command {
-                parts: Ok(parts), ..
+                script: Ok(script), ..
             },
         ) => {
             let mut location = Location::new(call.cwd, call.home);
-            of_parts(parts, &mut location, 0)
+            of_parts(script.parts(), &mut location, 0)
         }
         _ => Vec::new(),
     }

@@ -1,28 +1,35 @@
 //! What the engine asks.
 
+use std::path::Path;
+
 use falconer_event::Source;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::gate::Judged;
 use super::live::Live;
-use crate::answer::{Answer, Verdict};
-use crate::pending::{Around, Ask, Asked, is_question};
-use crate::policy::Effect;
+use crate::answer::Answer;
+use crate::pending::{Around, Ask, Asked};
 
 impl Live {
     pub(super) fn asked(&mut self, asked: Asked) {
         match asked {
-            Asked::Request { ask, withdrawn } => self.request(ask, withdrawn),
+            Asked::Request {
+                ask,
+                judged,
+                withdrawn,
+            } => self.request(ask, judged, withdrawn),
             // Who asked may be gone; then there is nobody to tell.
-            Asked::Call(input, reply) => drop(reply.send(self.gate.before_tool(&input))),
+            Asked::Call(reply) => drop(reply.send(())),
         }
     }
 
-    fn request(&mut self, ask: Ask, withdrawn: CancellationToken) {
-        let ruled = self.ruled(&ask);
+    fn request(&mut self, ask: Ask, judged: Judged, withdrawn: CancellationToken) {
+        let shell = judged.cwd.as_deref().and_then(Path::to_str);
         let around = Around {
             within: self.answer_within,
-            cwd: self.cwd.as_deref(),
+            cwd: shell.or(self.cwd.as_deref()),
+            needs_person: judged.needs_person,
             now: &self.recorder.now(),
         };
         let entered = self.pending.enter(&self.run, ask, around);
@@ -31,7 +38,7 @@ impl Live {
             self.deny_pending("limit", &reason);
             return;
         }
-        if let Some(verdict) = ruled {
+        if let Some(verdict) = judged.verdict {
             let answer = Answer::new(entered.id, entered.digest, "policy", verdict);
             if let Ok(body) = self.pending.answer(answer) {
                 self.recorder.note(Source::Falconer, body);
@@ -47,19 +54,6 @@ impl Live {
                 () = withdrawn.cancelled() => Some(id),
             }
         }));
-    }
-
-    /// What the policy says, if it says something; questions are never answered by it.
-    fn ruled(&self, ask: &Ask) -> Option<Verdict> {
-        let Ask::Tool(ask, _) = ask else {
-            return None;
-        };
-        let explained = self.gate.explain(&ask.tool_name, &ask.input)?;
-        match explained.effect? {
-            Effect::Deny => Some(Verdict::Deny(format!("policy: {}", explained.reason))),
-            Effect::Allow if !is_question(&ask.tool_name) => Some(Verdict::Allow),
-            Effect::Allow | Effect::Ask => None,
-        }
     }
 
     pub(super) fn withdrawn(&mut self, id: Option<String>) {

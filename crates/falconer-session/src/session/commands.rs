@@ -3,9 +3,9 @@
 use falconer_event::Source;
 
 use super::driving::{Engine, Step};
-use super::live::Live;
+use super::live::{Edited, Live};
 use crate::answer::Answer;
-use crate::error::Error;
+use crate::error::{AnswerError, Error};
 use crate::handle::{Command, Reply};
 use crate::info::EngineInfo;
 
@@ -49,7 +49,33 @@ impl Live {
         });
     }
 
+    /// Input that comes with an answer is judged first.
     fn answer(&mut self, answer: Answer, reply: Reply<()>) {
+        let Some(edit) = self.pending.edit(&answer) else {
+            return self.take(answer, reply);
+        };
+        let gate = self.gate.clone();
+        self.edits.push(Box::pin(async move {
+            let checked = gate.check_edit(edit).await;
+            (answer, reply, checked)
+        }));
+    }
+
+    /// Takes an answer whose input was judged.
+    pub(super) fn edited(&mut self, (answer, reply, checked): Edited) {
+        match checked {
+            Ok(()) => self.take(answer, reply),
+            Err(reason) => {
+                let refused = AnswerError::Refused {
+                    id: answer.id,
+                    reason,
+                };
+                let _ = reply.send(Err(refused.into()));
+            }
+        }
+    }
+
+    fn take(&mut self, answer: Answer, reply: Reply<()>) {
         let answered = self.pending.answer(answer);
         let outcome = answered.map(|body| self.recorder.note(Source::User, body));
         self.still_asking();

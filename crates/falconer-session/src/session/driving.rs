@@ -98,6 +98,10 @@ impl Live {
                 self.withdrawn(withdrawn);
                 Step::GoOn
             }
+            Some(edited) = self.edits.next() => {
+                self.edited(edited);
+                Step::GoOn
+            }
             sent = on(&mut engine.sending) => {
                 self.sent(engine, sent);
                 Step::GoOn

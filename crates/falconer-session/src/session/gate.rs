@@ -1,34 +1,58 @@
 //! Whether a tool may run: by the policy, and by whether a limit was reached.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use falconer::protocol::control::CanUseTool;
 use falconer::protocol::hook::{HookInput, HookOutput, HookPermissionDecision, PreToolUseOutput};
+use falconer::protocol::permission::DecisionReasonType;
+use falconer_rule::{Call, protected_by};
 use serde_json::Value;
 
+use crate::answer::Verdict;
 use crate::limits::Limits;
+use crate::pending::{Edit, is_question};
 use crate::policy::{Effect, Explanation, Policy};
+
+/// Calls whose directory is remembered; those before them are answered by now.
+const MOST_CALLS: usize = 256;
 
 /// Open until a limit is reached; then closed for good.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     closed: OnceLock<String>,
     policy: Option<Arc<Policy>>,
-    /// Where the engine works, as it said before its last tool.
-    directory: Mutex<Option<PathBuf>>,
+    directories: Mutex<Directories>,
     /// The policy for the directory in which the engine was at first.
     placed: OnceLock<Policy>,
     is_metered: bool,
 }
 
+/// Where the shell of the engine was before each call, as it said.
+#[derive(Debug, Default)]
+struct Directories {
+    latest: Option<PathBuf>,
+    by_call: BTreeMap<String, PathBuf>,
+}
+
+/// A request of the engine with what is known before anybody is asked.
+#[derive(Debug, Default)]
+pub(crate) struct Judged {
+    /// Where the call would start.
+    pub(crate) cwd: Option<PathBuf>,
+    /// No rule may allow it.
+    pub(crate) needs_person: bool,
+    /// What the policy answers, if it does.
+    pub(crate) verdict: Option<Verdict>,
+}
+
 impl Gate {
     pub(super) fn new(policy: Option<Arc<Policy>>, limits: &Limits) -> Self {
         Self {
-            closed: OnceLock::new(),
             policy,
-            directory: Mutex::new(None),
-            placed: OnceLock::new(),
             is_metered: limits.meter_use(),
+            ..Self::default()
         }
     }
 
@@ -47,41 +71,143 @@ impl Gate {
         self.closed.get().cloned()
     }
 
-    /// What the policy says about a call.
-    pub(super) fn explain(&self, tool: &str, input: &Value) -> Option<Explanation> {
-        let policy = self.policy.as_ref()?;
-        let known = self.directory.lock();
-        let directory = known.unwrap_or_else(PoisonError::into_inner).clone();
-        Some(match directory {
-            Some(directory) => self
-                .placed
-                .get_or_init(|| policy.for_session_in(&directory))
-                .explain_in(tool, input, &directory),
-            None => policy.explain(tool, input),
-        })
-    }
-
     /// Before every tool, also those the engine would allow by itself.
-    pub(super) fn before_tool(&self, input: &HookInput) -> HookOutput {
+    pub(super) async fn before_tool(self: &Arc<Self>, input: HookInput) -> HookOutput {
+        let directory = input.cwd().map(PathBuf::from);
         let HookInput::PreToolUse(call) = input else {
             return HookOutput::default();
         };
-        if let Some(directory) = input.cwd() {
-            let mut known = self
-                .directory
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            *known = Some(PathBuf::from(directory));
+        if let Some(directory) = &directory {
+            let id = call.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
+            self.remember(id, directory);
         }
         if let Some(reason) = self.closed() {
             return denied(reason);
         }
-        let explained = self.explain(&call.tool_name, &call.tool_input);
-        match explained.as_ref().and_then(decision) {
-            Some((decision, reason)) => decided(decision, reason),
-            None => HookOutput::default(),
+        let explained = self.off_the_workers(move |gate| {
+            gate.explain(&call.tool_name, &call.tool_input, directory.as_deref())
+        });
+        match explained.await {
+            Ok(explained) => match explained.as_ref().and_then(decision) {
+                Some((decision, reason)) => decided(decision, reason),
+                None => HookOutput::default(),
+            },
+            Err(reason) => denied(reason),
         }
     }
+
+    /// What the policy says about a request, in the directory in which the call would start.
+    pub(super) async fn judge(self: &Arc<Self>, ask: &CanUseTool) -> Judged {
+        let id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
+        let cwd = self.directory_of(id.as_deref());
+        let needs_person = needs_person(ask);
+        let (tool, input, here) = (ask.tool_name.clone(), ask.input.clone(), cwd.clone());
+        let may_allow = !needs_person && !is_question(&tool);
+        let explained =
+            self.off_the_workers(move |gate| gate.explain(&tool, &input, here.as_deref()));
+        let verdict = match explained.await {
+            Ok(explained) => explained.and_then(|explained| match explained.effect? {
+                Effect::Deny => Some(Verdict::Deny(format!("policy: {}", explained.reason))),
+                Effect::Allow if may_allow => Some(Verdict::Allow),
+                Effect::Allow | Effect::Ask => None,
+            }),
+            Err(reason) => Some(Verdict::Deny(reason)),
+        };
+        Judged {
+            cwd,
+            needs_person,
+            verdict,
+        }
+    }
+
+    /// Returns an error if an answer would do what the policy denies, or change a protected
+    /// place that was not asked about.
+    pub(super) async fn check_edit(self: &Arc<Self>, edit: Edit) -> Result<(), String> {
+        let checked = self.off_the_workers(move |gate| {
+            let cwd = edit.cwd.as_deref();
+            let explained = gate.explain(&edit.tool, &edit.input, cwd);
+            if let Some(explained) = explained
+                && explained.effect == Some(Effect::Deny)
+            {
+                return Err(format!("policy: {}", explained.reason));
+            }
+            let cwd = cwd.unwrap_or_else(|| Path::new("/"));
+            let asked = protected_by(&Call::new(&edit.tool, &edit.asked, cwd));
+            match protected_by(&Call::new(&edit.tool, &edit.input, cwd)) {
+                Some(path) if asked.as_ref() != Some(&path) => Err(format!(
+                    "`{}` is protected and was not asked about",
+                    path.display()
+                )),
+                _ => Ok(()),
+            }
+        });
+        checked.await.and_then(|checked| checked)
+    }
+
+    /// What the policy says about a call.
+    fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Option<Explanation> {
+        let policy = self.policy.as_ref()?;
+        Some(match cwd {
+            Some(directory) => self
+                .placed
+                .get_or_init(|| policy.for_session_in(directory))
+                .explain_in(tool, input, directory),
+            None => policy.explain(tool, input),
+        })
+    }
+
+    /// Long commands and large directories must not hold up other sessions.
+    async fn off_the_workers<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let gate = Arc::clone(self);
+        let working = tokio::task::spawn_blocking(move || work(&gate));
+        working
+            .await
+            .map_err(|error| format!("the policy could not be asked: {error}"))
+    }
+
+    fn remember(&self, call: Option<String>, directory: &Path) {
+        let mut known = self.known();
+        known.latest = Some(directory.to_owned());
+        if let Some(call) = call {
+            known.by_call.insert(call, directory.to_owned());
+        }
+        if known.by_call.len() > MOST_CALLS {
+            known.by_call.pop_first();
+        }
+    }
+
+    fn directory_of(&self, call: Option<&str>) -> Option<PathBuf> {
+        let known = self.known();
+        let of_call = call.and_then(|call| known.by_call.get(call));
+        of_call.or(known.latest.as_ref()).cloned()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Directories> {
+        self.directories
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether no rule may allow a call: a check, a hook, a mode or a rule wants a person asked. A
+/// reason that is not known is one of these.
+fn needs_person(ask: &CanUseTool) -> bool {
+    let by_default = matches!(
+        ask.decision_reason_type,
+        None | Some(
+            DecisionReasonType::Unclassified
+                | DecisionReasonType::SubcommandResults
+                | DecisionReasonType::WorkingDir
+                | DecisionReasonType::AsyncAgent
+        )
+    );
+    let is_marked = ask.suppress_always_allow_rule == Some(true)
+        || ask.requires_user_interaction == Some(true)
+        || ask.matched_ask_rule.is_some();
+    !by_default || is_marked
 }
 
 /// The tool does not run, for this reason.

@@ -8,16 +8,17 @@ use falconer::{
     Decision, ElicitationAnswer, ElicitationRequest, Hook, HookCall, OnFailure, Options,
     PermissionRequest,
 };
+use falconer_secret::Redactor;
 use tokio::sync::{mpsc, oneshot};
 
-use super::gate::{Gate, denied};
+use super::gate::{Gate, Judged, denied};
 use crate::pending::{Ask, Asked};
-use crate::redact::Redactor;
 use crate::transcript::archive;
 
 /// Everything the engine asks comes to the session.
 pub(super) fn listen(options: Options, asks: mpsc::Sender<Asked>, gate: Arc<Gate>) -> Options {
     let (forms, calls) = (asks.clone(), asks.clone());
+    let judge = gate.clone();
     options
         // The session has a limit of its own, which it tells about.
         .without_permission_timeout()
@@ -25,7 +26,7 @@ pub(super) fn listen(options: Options, asks: mpsc::Sender<Asked>, gate: Arc<Gate
             let (gate, calls) = (gate.clone(), calls.clone());
             async move { Ok(before_tool(&gate, calls, call).await) }
         }))
-        .on_permission(move |request| ask_tool(asks.clone(), request))
+        .on_permission(move |request| ask_tool(judge.clone(), asks.clone(), request))
         .on_elicitation(move |request| ask_form(forms.clone(), request))
 }
 
@@ -53,23 +54,27 @@ pub(super) fn archiving(directory: PathBuf, redactor: Redactor) -> Hook {
 }
 
 /// What a run has used is known to the session only, once it has read what came before the call.
-async fn before_tool(gate: &Gate, calls: mpsc::Sender<Asked>, call: HookCall) -> HookOutput {
-    if !gate.is_metered() {
-        return gate.before_tool(&call.input);
+async fn before_tool(gate: &Arc<Gate>, calls: mpsc::Sender<Asked>, call: HookCall) -> HookOutput {
+    if gate.is_metered() {
+        let (reply, caught_up) = oneshot::channel();
+        let is_heard = calls.send(Asked::Call(reply)).await.is_ok();
+        if !is_heard || caught_up.await.is_err() {
+            return denied("the session is over, so this was denied".to_owned());
+        }
     }
-    let (reply, answer) = oneshot::channel();
-    let asked = Asked::Call(Box::new(call.input), reply);
-    let over = || denied("the session is over, so this was denied".to_owned());
-    match calls.send(asked).await {
-        Ok(()) => answer.await.unwrap_or_else(|_| over()),
-        Err(_) => over(),
-    }
+    gate.before_tool(call.input).await
 }
 
-async fn ask_tool(asks: mpsc::Sender<Asked>, request: PermissionRequest) -> Decision {
+async fn ask_tool(
+    gate: Arc<Gate>,
+    asks: mpsc::Sender<Asked>,
+    request: PermissionRequest,
+) -> Decision {
+    let judged = gate.judge(&request.ask).await;
     let (reply, answer) = oneshot::channel();
     let asked = Asked::Request {
         ask: Ask::Tool(Box::new(request.ask), reply),
+        judged,
         withdrawn: request.withdrawn,
     };
     let over = || Decision::deny("the session is over, so this was denied");
@@ -83,6 +88,7 @@ async fn ask_form(asks: mpsc::Sender<Asked>, request: ElicitationRequest) -> Eli
     let (reply, answer) = oneshot::channel();
     let asked = Asked::Request {
         ask: Ask::Form(Box::new(request.ask), reply),
+        judged: Judged::default(),
         withdrawn: request.withdrawn,
     };
     match asks.send(asked).await {

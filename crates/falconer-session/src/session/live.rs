@@ -19,7 +19,8 @@ use super::known::Known;
 use super::recorder::{Out, Recorder};
 use super::remembering::Renewal;
 use super::turns::{Message, Turns};
-use crate::handle::Command;
+use crate::answer::Answer;
+use crate::handle::{Command, Reply};
 use crate::limits::{Limits, Meter, Retries, Watch};
 use crate::lock::{SessionLock, SessionLocks};
 use crate::memory::{SessionKey, SessionMemory};
@@ -37,6 +38,8 @@ pub(super) struct Live {
     pub(super) answer_within: Duration,
     /// Each waits until its request is withdrawn, or settled.
     pub(super) withdrawals: FuturesUnordered<BoxFuture<'static, Option<String>>>,
+    /// Each judges the input of an answer.
+    pub(super) edits: FuturesUnordered<BoxFuture<'static, Edited>>,
     pub(super) turns: Turns,
     /// The ids of messages that were accepted.
     pub(super) known: Known,
@@ -70,7 +73,12 @@ pub(super) struct Live {
     /// Messages to a conversation that is gone.
     pub(super) unanswered: Vec<Message>,
     pub(super) streamed: Streamed,
+    /// Told when the engine is up.
+    warnings: Vec<(String, String)>,
 }
+
+/// An answer whose input was judged.
+pub(super) type Edited = (Answer, Reply<()>, Result<(), String>);
 
 /// What becomes of texts while they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +112,7 @@ impl Live {
             pending: Pending::default(),
             answer_within: spec.answer_within,
             withdrawals: FuturesUnordered::new(),
+            edits: FuturesUnordered::new(),
             turns: Turns::default(),
             known: Known::default(),
             queue: spec.queue,
@@ -129,6 +138,7 @@ impl Live {
             renewal,
             unanswered: Vec::new(),
             streamed,
+            warnings: spec.warnings,
         }
     }
 
@@ -176,6 +186,9 @@ impl Live {
         about.billing = about.billing.take().or(billing);
         let isolation = client.isolation().map(ToString::to_string);
         about.sandbox = about.sandbox.take().or(isolation);
+        for (kind, text) in std::mem::take(&mut self.warnings) {
+            self.warn(&kind, &text);
+        }
     }
 
     pub(super) fn warn(&mut self, kind: &str, text: &str) {

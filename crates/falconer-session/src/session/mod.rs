@@ -32,6 +32,7 @@ use crate::stream::{EventStream, Outlet};
 use crate::transcript::Transcript;
 
 use gate::Gate;
+pub(crate) use gate::Judged;
 use handlers::{archiving, listen};
 use live::{Live, Streamed};
 use remembering::Renewal;

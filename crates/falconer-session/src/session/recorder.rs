@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use falconer_event::{Body, Draft, End, Event, Normaliser, Run, RunId, Sequence, Source, Warning};
 use falconer_protocol::Message;
+use falconer_secret::Redactor;
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::redact::{Pieces, Redactor};
+use crate::redact::{self, Pieces};
 use crate::stream::Outlet;
 use crate::transcript::Transcript;
 
@@ -126,7 +127,7 @@ impl Recorder {
 
     fn publish(&mut self, draft: Draft, raw: Option<Value>) {
         let event = self.sequence.stamp(&self.run, self.clock.now(), draft);
-        let event = self.out.redactor.event(event).unwrap_or_else(|mut event| {
+        let event = redact::event(&self.out.redactor, event).unwrap_or_else(|mut event| {
             // Its number is taken, so something has to be there.
             let mut warning = Warning::default();
             warning.kind = "redacted".to_owned();

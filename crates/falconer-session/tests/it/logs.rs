@@ -39,7 +39,7 @@ impl Log {
 /// A whole session with everything that could be logged, at this level.
 async fn logged(level: LevelFilter) -> String {
     let log = Log::default();
-    let redactor = Redactor::new([SECRET]).unwrap();
+    let redactor = Redactor::new([SECRET]);
     let writer = {
         let (log, redactor) = (log.clone(), redactor.clone());
         move || MaskedWriter::new(log.clone(), redactor.clone())
@@ -144,7 +144,7 @@ async fn log_of_a_child(kind: Kind, level: &'static str) -> String {
 
 async fn run_and_log(role: &str) {
     let (kind, level) = role.split_once(' ').unwrap();
-    let redactor = Redactor::new([SECRET]).unwrap();
+    let redactor = Redactor::new([SECRET]);
     let writer = {
         let redactor = redactor.clone();
         move || MaskedWriter::new(io::stderr(), redactor.clone())

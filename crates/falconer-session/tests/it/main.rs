@@ -10,6 +10,8 @@ mod continuing;
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod logs;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use falconer_event::{
-    Body, Event, PermissionRequested, QuestionKind, QuestionRequested, Resolution,
+    Body, Event, PermissionRequested, QuestionKind, QuestionRequested, Resolution, Shown,
 };
 use falconer_session::{Answer, AnswerError, Error, SessionSpec, Verdict};
 use serde_json::{Value, json};
@@ -155,6 +155,46 @@ async fn questions_and_plans_are_questions() {
     let answer = Answer::new(&request.id, &request.digest, "me", approve);
     stage.session.answer(answer).await.unwrap();
     assert_eq!(stage.engine.answer_to("r2").await["behavior"], "allow");
+    stage.session.close().await;
+}
+
+#[tokio::test]
+async fn a_plan_that_is_not_shown_can_only_be_denied() {
+    let mut stage = asked("ExitPlanMode", json!({"plan": " \n"}), |spec| spec).await;
+    let request = stage.event(question).await;
+    let answer = |verdict| Answer::new(&request.id, &request.digest, "me", verdict);
+    let approved = stage
+        .session
+        .answer(answer(Verdict::ApprovePlan(None)))
+        .await;
+    assert!(matches!(
+        approved,
+        Err(Error::Answer(AnswerError::NoPlan(_)))
+    ));
+    let denied = answer(Verdict::Deny("where is it?".to_owned()));
+    stage.session.answer(denied).await.unwrap();
+    assert_eq!(stage.engine.answer_to("r1").await["behavior"], "deny");
+    stage.session.close().await;
+}
+
+#[tokio::test]
+async fn what_was_shown_in_part_can_only_be_denied_and_the_event_says_how() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+    let request = stage.event(permission).await;
+    let allow = Answer::allow(&request.id, &request.digest, "me").shown(Shown::Part);
+    assert!(matches!(
+        stage.session.answer(allow).await,
+        Err(Error::Answer(AnswerError::NotShown(_)))
+    ));
+    let allow = Answer::allow(&request.id, &request.digest, "me").shown(Shown::Viewed);
+    stage.session.answer(allow).await.unwrap();
+    let resolved = stage
+        .event(|event| match &event.body {
+            Body::PermissionResolved(resolved) => Some((**resolved).clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(resolved.shown, Some(Shown::Viewed));
     stage.session.close().await;
 }
 

@@ -18,7 +18,7 @@ async fn a_transcript_is_replayed_into_the_same_events_and_holds_no_secret() {
     let make = |spec: SessionSpec| {
         spec.until_idle()
             .transcript(&path)
-            .redactor(Redactor::new([KNOWN]).unwrap())
+            .redactor(Redactor::new([KNOWN]))
             .run("run-1")
             .tool_schemas([("mcp__calc__add".to_owned(), json!({"type": "object"}))])
     };
@@ -132,7 +132,7 @@ async fn the_whole_conversation_is_kept_before_it_is_compacted() {
 
 #[tokio::test]
 async fn a_secret_in_pieces_is_never_streamed() {
-    let redactor = Redactor::new([KNOWN]).unwrap();
+    let redactor = Redactor::new([KNOWN]);
     let options = falconer::Options::new()
         .close_grace(std::time::Duration::from_millis(200))
         .include_partial_messages();
