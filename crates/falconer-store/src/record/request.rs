@@ -1,5 +1,6 @@
 //! Permissions and questions, and who answered what.
 
+use falconer_event::Shown;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +81,9 @@ pub struct RequestRecord {
     /// Why it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The directory in which the call would run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Rules the engine suggests for "always".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Value>,
@@ -117,6 +121,9 @@ pub struct DecisionRecord {
     /// What the agent is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// How the request was shown to the person who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
 }
 
 impl DecisionRecord {
@@ -129,6 +136,7 @@ impl DecisionRecord {
             edited: None,
             rule: None,
             message: None,
+            shown: None,
         }
     }
 }
@@ -174,6 +182,8 @@ pub struct NewRequest {
     pub blocked_path: Option<String>,
     /// Why it is asked.
     pub reason: Option<String>,
+    /// The directory in which the call would run.
+    pub cwd: Option<String>,
     /// Rules the engine suggests for "always".
     pub suggestions: Vec<Value>,
     /// The sub-agent that asks.
@@ -201,6 +211,7 @@ impl NewRequest {
             description: None,
             blocked_path: None,
             reason: None,
+            cwd: None,
             suggestions: Vec::new(),
             agent: None,
             expires_at: None,

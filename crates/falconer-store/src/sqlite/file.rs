@@ -1,7 +1,7 @@
 //! The file of a store: made for the user alone.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +60,26 @@ fn create(path: &Path) -> io::Result<()> {
         File::open(parent)?.sync_all()?;
     }
     Ok(())
+}
+
+/// How much a disk has to have room for.
+const PROBE: usize = 256 << 10;
+
+/// Shows that the disk takes more than the store has now, by writing a file beside it.
+pub(super) fn probe(path: &Path) -> Result<()> {
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!("-probe-{}", uuid::Uuid::new_v4().simple()));
+    let file = directory.unwrap_or(Path::new(".")).join(name);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let written = options.open(&file).and_then(|mut probe| {
+        probe.write_all(&[0; PROBE])?;
+        probe.sync_data()
+    });
+    // Whether or not it was made.
+    let _ = fs::remove_file(&file);
+    written.map_err(|error| failed(path, "write beside", error))
 }
 
 fn private_directory(path: &Path) -> io::Result<()> {

@@ -13,7 +13,10 @@ use super::fault::{Fault, Place};
 
 /// The steps, in order; the version is how many were taken. Steps are never changed once
 /// released.
-const STEPS: &[&str] = &[include_str!("../../migrations/0001_first.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../migrations/0001_first.sql"),
+    include_str!("../../migrations/0002_request_cwd.sql"),
+];
 
 /// Marks the file as ours: "flcn".
 const APPLICATION: i64 = 0x666c_636e;

@@ -47,6 +47,7 @@ pub(super) fn read(row: &SqliteRow) -> Result<RequestRecord, Fault> {
         description: row.maybe_text("description")?,
         blocked_path: row.maybe_text("blocked_path")?,
         reason: row.maybe_text("reason")?,
+        cwd: row.maybe_text("cwd")?,
         suggestions: row.json("suggestions")?,
         agent: row.maybe_text("agent")?,
         requested_at: row.time("requested_at")?,
@@ -88,6 +89,7 @@ pub(super) fn check_size(new: &NewRequest) -> Result<(), Error> {
         new.description.as_deref(),
         new.blocked_path.as_deref(),
         new.reason.as_deref(),
+        new.cwd.as_deref(),
         new.agent.as_deref(),
     ];
     let texts = texts.into_iter().flatten();
@@ -100,8 +102,9 @@ pub(super) fn check_size(new: &NewRequest) -> Result<(), Error> {
 pub(super) async fn insert(batch: &mut Batch, key: i64, new: &NewRequest) -> Result<(), Fault> {
     let insert = sqlx::query(
         "INSERT INTO requests (id, session, kind, tool, tool_use_id, input, digest, title,
-         description, blocked_path, reason, suggestions, agent, requested_at, expires_at, state)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         description, blocked_path, reason, cwd, suggestions, agent, requested_at, expires_at,
+         state)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     );
     let insert = insert
         .bind(new.id.as_str())
@@ -115,6 +118,7 @@ pub(super) async fn insert(batch: &mut Batch, key: i64, new: &NewRequest) -> Res
         .bind(new.description.as_deref())
         .bind(new.blocked_path.as_deref())
         .bind(new.reason.as_deref())
+        .bind(new.cwd.as_deref())
         .bind(json(&new.suggestions)?)
         .bind(new.agent.as_deref())
         .bind(batch.now().as_micros())

@@ -28,8 +28,8 @@ use super::lease::Whose;
 use super::row::{Columns as _, list, number};
 use super::session::Page;
 use super::{
-    SMALL, SqliteStore, audit, blob, counts, event, input, lease, live, request, rule, session,
-    token,
+    SMALL, SqliteStore, audit, blob, counts, event, file, input, lease, live, request, rule,
+    session, token,
 };
 
 type Answer<'a, T> = BoxFuture<'a, Result<T>>;
@@ -384,7 +384,11 @@ impl Store for SqliteStore {
             let query = sqlx::query("SELECT rev FROM meta");
             self.row(query, |row| row.count("rev")).await?;
             self.write((), |batch, ()| Box::pin(counts::write_nothing(batch)))
-                .await
+                .await?;
+            // The log may have room for a page where the disk has none for an event.
+            let path = self.path().to_owned();
+            let probing = tokio::task::spawn_blocking(move || file::probe(&path)).await;
+            probing.unwrap_or(Err(Error::Closed))
         })
     }
 

@@ -57,6 +57,11 @@ pub(crate) async fn fill(database: &Path) {
     assert!(matches!(error, Error::Full { .. }), "{error:?}");
     assert!(error.is_retryable());
     say(&error);
+    let not_ready = store.ping().await;
+    assert!(
+        matches!(not_ready, Err(Error::Full { .. })),
+        "{not_ready:?}"
+    );
     // Reading goes on, and shows what was acknowledged.
     assert_eq!(store.session(&id).await.unwrap().head, head);
     let page = store
@@ -66,6 +71,7 @@ pub(crate) async fn fill(database: &Path) {
     assert_eq!((page.head, page.events[0].json.len()), (head, 100_000));
 
     std::fs::remove_file(ballast).unwrap();
+    store.ping().await.unwrap();
     let large = NewEvent::new("large", "x".repeat(100_000));
     let append = Append::new(id.clone(), fence, head + 1, vec![large]);
     assert_eq!(store.append(append).await.unwrap(), head + 1);

@@ -236,6 +236,18 @@ async fn version_1_is_read_and_brought_up_to_date() {
     assert_eq!(schema(&scene).await, fresh_schema().await);
 }
 
+#[tokio::test]
+async fn version_2_is_read_and_brought_up_to_date() {
+    let scene = Scene::new();
+    load(&scene, "version-2.sql").await;
+    let store = scene.open().await;
+    check(&store).await;
+    let request = store.request(&"request".into()).await.unwrap();
+    assert_eq!(request.cwd.as_deref(), Some("/project/ä"));
+    store.close().await.unwrap();
+    assert_eq!(schema(&scene).await, fresh_schema().await);
+}
+
 async fn fresh_schema() -> Vec<String> {
     let scene = Scene::new();
     scene.open().await.close().await.unwrap();
