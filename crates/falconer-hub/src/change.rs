@@ -16,8 +16,8 @@ use crate::isolation::SessionIsolation;
 use crate::limits::SessionLimits;
 use crate::message::{Change, NewSession};
 use crate::order::Order;
-use crate::rules;
-use crate::verdict::Verdict;
+use crate::rules::{self, Matter};
+use crate::verdict::{Answerer, Verdict, check_shown};
 
 const MODES: [&str; 6] = [
     "default",
@@ -105,8 +105,8 @@ impl Hub {
         }
     }
 
-    /// Answers a permission or a question. The answer is kept first; of several the first one
-    /// counts, and everybody learns which it was.
+    /// Answers a permission or a question, and keeps how it was shown. The answer is kept first;
+    /// of several the first one counts, and everybody learns which it was.
     ///
     /// # Errors
     /// `WrongAnswer`, `BadRule`, or the store's.
@@ -115,12 +115,16 @@ impl Hub {
         id: &RequestId,
         digest: &str,
         verdict: Verdict,
-        by: &str,
+        by: impl Into<Answerer<'_>>,
     ) -> Result<Decided, Error> {
+        let Answerer { name: by, shown } = by.into();
         let store = &self.shared.store;
         let request = store.request(id).await?;
         self.check_answer(&request, &verdict).await?;
-        let decided = store.decide(id, digest, verdict.decision(by)).await?;
+        check_shown(&request, &verdict, Some(shown))?;
+        let mut decision = verdict.decision(by);
+        decision.shown = Some(shown);
+        let decided = store.decide(id, digest, decision).await?;
         let Decided::Won(request) = decided else {
             return Ok(decided);
         };
@@ -160,7 +164,14 @@ impl Hub {
         verdict.for_session().map_err(Error::WrongAnswer)?;
         if let Verdict::AllowAlways { rule } = verdict {
             let session = self.shared.store.session(&request.session).await?;
-            rules::check(rule, request, &session)?;
+            rules::check(rule, Matter::of(request, &session, None)).await?;
+        }
+        if let Verdict::AllowEdited { input } = verdict {
+            let store = &self.shared.store;
+            let session = store.session(&request.session).await?;
+            let records = store.rules(rules::covering(&session)).await?;
+            let matter = Matter::of(request, &session, None);
+            rules::check_edit(records, matter, input.clone()).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use falconer::Bypass;
-use falconer_session::Policy;
+use falconer_session::{Policy, Redactor};
 
 use crate::engines::Engines;
 
@@ -16,7 +16,7 @@ pub struct HubConfig {
     pub(crate) engines: Arc<dyn Engines>,
     pub(crate) locks: PathBuf,
     pub(crate) policy: Option<Arc<Policy>>,
-    pub(crate) secrets: Vec<String>,
+    pub(crate) redactor: Redactor,
     pub(crate) bypass: Bypass,
     pub(crate) park_after: Option<Duration>,
     pub(crate) answer_within: Duration,
@@ -31,7 +31,7 @@ impl HubConfig {
             engines: Arc::new(engines),
             locks: locks.into(),
             policy: None,
-            secrets: Vec::new(),
+            redactor: Redactor::default(),
             bypass: Bypass::default(),
             park_after: Some(Duration::from_secs(30 * 60)),
             answer_within: Duration::MAX,
@@ -45,9 +45,9 @@ impl HubConfig {
         self
     }
 
-    /// Values that must never be in an event.
-    pub fn secrets(mut self, secrets: Vec<String>) -> Self {
-        self.secrets = secrets;
+    /// Takes secrets out of all sessions; the caller may teach it more of them later.
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
         self
     }
 

@@ -1,5 +1,6 @@
 //! How the engine of a session is started: decided by whoever owns the hub.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use falconer::Options;
@@ -18,35 +19,35 @@ pub struct Launch {
     pub options: Options,
     /// What is known about the run; `run.started` says it.
     pub about: Run,
-    /// Values that must never be in an event.
-    pub secrets: Vec<String>,
     /// Rules of this session that hold before anybody is asked. A hub that has rules for all
     /// sessions refuses those that have their own.
     pub policy: Option<Arc<Policy>>,
+    /// What of the project is not used, because nobody trusts it; the session says so.
+    pub untrusted: Option<String>,
 }
 
 impl Launch {
-    /// A launch without secrets.
+    /// A launch without a policy of its own.
     pub fn new(options: Options, about: Run) -> Self {
         Self {
             options,
             about,
-            secrets: Vec::new(),
             policy: None,
+            untrusted: None,
         }
+    }
+
+    /// What of the project is not used, because nobody trusts it.
+    #[must_use]
+    pub fn untrusted(mut self, text: Option<String>) -> Self {
+        self.untrusted = text;
+        self
     }
 
     /// Rules of this session that hold before anybody is asked.
     #[must_use]
     pub fn policy(mut self, policy: Arc<Policy>) -> Self {
         self.policy = Some(policy);
-        self
-    }
-
-    /// Values that must never be in an event.
-    #[must_use]
-    pub fn secrets(mut self, secrets: Vec<String>) -> Self {
-        self.secrets = secrets;
         self
     }
 }
@@ -67,6 +68,8 @@ pub struct LaunchError {
 impl LaunchError {
     /// The code of an engine or a machine that cannot keep a session apart as asked.
     pub const ISOLATION: &'static str = "isolation";
+    /// The code of a project whose content is not the one that was shown.
+    pub const CHANGED: &'static str = "project_changed";
     /// The code of an engine that does not exist.
     pub const UNKNOWN: &'static str = "unknown_engine";
 
@@ -119,8 +122,93 @@ pub trait Engines: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What a project wants beyond narrowing, and whether it is trusted. Looks at files.
+    ///
+    /// # Errors
+    /// If the project cannot be looked at.
+    fn inspect_project(&self, project: &Path) -> Result<ProjectTrust, LaunchError> {
+        let _ = project;
+        Ok(ProjectTrust::default())
+    }
+
+    /// Trusts the content of a project with this digest, or takes all trust in it back.
+    ///
+    /// # Errors
+    /// If the content has another digest ([`LaunchError::CHANGED`]), or nothing can be kept.
+    fn trust_project(
+        &self,
+        project: &Path,
+        digest: &str,
+        verdict: TrustVerdict,
+    ) -> Result<ProjectTrust, LaunchError> {
+        let _ = (project, digest, verdict);
+        let text = "trust in projects is not kept here";
+        Err(LaunchError::new("trust", text))
+    }
+
     /// The engines that can be asked for, best first.
     fn names(&self) -> Vec<EngineName>;
+}
+
+/// What is said about the content of a project.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TrustVerdict {
+    /// Use this content, until it changes.
+    Grant,
+    /// Use nothing that needs trust.
+    Revoke,
+}
+
+/// What a project wants beyond narrowing, and whether somebody trusts it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct ProjectTrust {
+    /// The real path of the project.
+    pub project: String,
+    /// `not_needed`, `trusted`, `changed` or `untrusted`.
+    pub standing: String,
+    /// The digest of everything that needs trust; empty if nothing does.
+    pub digest: String,
+    /// What needs trust.
+    pub items: Vec<TrustItem>,
+    /// What was trusted and is gone or changed.
+    pub gone: Vec<String>,
+    /// Keys that no project may set; they are ignored, trusted or not.
+    pub ignored: Vec<String>,
+}
+
+/// Something of a project that needs trust, exactly as it would be used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct TrustItem {
+    /// What the project wants, for people.
+    pub wish: String,
+    /// The file of the project that it is in.
+    pub file: String,
+    /// Its key there.
+    pub key: String,
+    /// Its value, as JSON.
+    pub text: String,
+    /// Files of the project that it names.
+    pub scripts: Vec<TrustScript>,
+    /// Whether it was not in the content that was trusted before.
+    pub is_new: bool,
+}
+
+/// A file of the project that an item names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[non_exhaustive]
+pub struct TrustScript {
+    /// Its path in the project.
+    pub path: String,
+    /// The digest of its bytes.
+    pub digest: String,
+    /// Its text, unless it is binary or long.
+    pub text: Option<String>,
 }
 
 /// An engine that can be asked for.

@@ -1,6 +1,7 @@
 //! The hub: who keeps which session, and what can be asked of it.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use falconer_session::{EngineInfo, ModelInfo, SessionLocks};
@@ -10,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::config::HubConfig;
 use crate::deltas::{Deltas, Listeners};
-use crate::engines::EngineName;
+use crate::engines::{EngineName, ProjectTrust, TrustVerdict};
 use crate::error::Error;
 use crate::isolation::Conversations;
 use crate::keeper::Keeper;
@@ -89,6 +90,11 @@ impl Hub {
         })
     }
 
+    /// Takes secrets out of everything the hub keeps; whoever makes a secret teaches it.
+    pub fn redactor(&self) -> &falconer_session::Redactor {
+        &self.shared.config.redactor
+    }
+
     /// Where everything is kept.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.shared.store
@@ -104,6 +110,29 @@ impl Hub {
     pub fn models(&self, engine: &str) -> Vec<ModelInfo> {
         let said = self.shared.models.of(engine);
         said.unwrap_or_else(|| self.shared.config.engines.models(engine))
+    }
+
+    /// What a project wants, and whether it is trusted. Looks at files.
+    ///
+    /// # Errors
+    /// If the project cannot be looked at.
+    pub fn inspect_project(&self, project: &Path) -> Result<ProjectTrust, Error> {
+        Ok(self.shared.config.engines.inspect_project(project)?)
+    }
+
+    /// Trusts the content of a project with this digest, or takes all trust in it back. Counts for
+    /// runs that start afterwards.
+    ///
+    /// # Errors
+    /// If the content has another digest, or nothing can be kept.
+    pub fn trust_project(
+        &self,
+        project: &Path,
+        digest: &str,
+        verdict: TrustVerdict,
+    ) -> Result<ProjectTrust, Error> {
+        let engines = &self.shared.config.engines;
+        Ok(engines.trust_project(project, digest, verdict)?)
     }
 
     /// The pieces of the texts under way in a session, from now on.

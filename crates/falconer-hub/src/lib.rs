@@ -33,7 +33,9 @@ mod verdict;
 pub use adopt::Adopted;
 pub use config::HubConfig;
 pub use deltas::{Delta, Deltas};
-pub use engines::{EngineName, Engines, Launch, LaunchError};
+pub use engines::{
+    EngineName, Engines, Launch, LaunchError, ProjectTrust, TrustItem, TrustScript, TrustVerdict,
+};
 pub use error::Error;
 pub use falconer::Bypass;
 pub use fork::fork_in;
@@ -43,4 +45,4 @@ pub use limits::SessionLimits;
 pub use message::{Accepted, Change, NewMessage, NewSession, TakenBack};
 pub use nodes::is_hub_lock;
 pub use rules::{Explained, Question, Suggested, WouldHave};
-pub use verdict::{NewRule, RuleReach, Verdict};
+pub use verdict::{Answerer, NewRule, RuleReach, Verdict};

@@ -1,8 +1,10 @@
 //! Rules of people that answer permissions, and why.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use falconer_rule::{Call, Effect, Outcome, Rule, judge as judge_call, suggest};
+use falconer_rule::{
+    Anchors, Call, Effect, Judgement, Outcome, Rule, RuleSet, flaw, protected_by, suggest,
+};
 use falconer_store::{
     NewRule as NewRecord, RequestKind, RequestQuery, RequestRecord, RuleEffect, RuleId, RulePatch,
     RuleQuery, RuleRecord, RuleScope, SessionId, SessionRecord, Store,
@@ -94,7 +96,7 @@ impl Hub {
     /// # Errors
     /// `BadRule`, or the store's.
     pub async fn add_rule(&self, new: NewRecord) -> Result<RuleRecord, Error> {
-        parse(&new.text)?;
+        check_text(&new.text, new.effect)?;
         Ok(self.shared.store.add_rule(new).await?)
     }
 
@@ -103,8 +105,15 @@ impl Hub {
     /// # Errors
     /// `BadRule`, or the store's.
     pub async fn change_rule(&self, id: &RuleId, patch: RulePatch) -> Result<RuleRecord, Error> {
-        if let Some(text) = &patch.text {
-            parse(text)?;
+        if patch.text.is_some() || patch.effect.is_some() {
+            let before = self.shared.store.rules(RuleQuery::All).await?;
+            let before = before.iter().find(|rule| rule.id == *id);
+            let text = patch.text.as_deref().or(before.map(|rule| &*rule.text));
+            let effect = patch.effect.or(before.map(|rule| rule.effect));
+            // A rule that is not there is the store's to tell.
+            if let Some(text) = text {
+                check_text(text, effect.unwrap_or(RuleEffect::Deny))?;
+            }
         }
         Ok(self.shared.store.update_rule(id, patch).await?)
     }
@@ -128,16 +137,27 @@ impl Hub {
             Some(session) => store.rules(covering(session)).await?,
             None => store.rules(RuleQuery::All).await?,
         };
-        let call = Call::new(&question.tool, &question.input, &cwd);
-        let mut explained = judge(&rules, &call);
-        explained.suggestions = suggestions(&call);
+        let project = session.as_ref().map(|it| PathBuf::from(&it.cwd));
+        let matter = Matter {
+            tool: question.tool.clone(),
+            input: question.input.clone(),
+            project: project.unwrap_or_else(|| cwd.clone()),
+            cwd,
+        };
+        let judged = matter.clone();
+        let mut explained = off_the_workers(move || {
+            let mut explained = judge(&rules, &judged);
+            explained.suggestions = suggestions(&judged.call());
+            explained
+        })
+        .await?;
         if let Some(text) = &question.rule {
-            explained.would_have = Some(self.would_have(text, &call).await?);
+            explained.would_have = Some(self.would_have(text, matter).await?);
         }
         Ok(explained)
     }
 
-    async fn would_have(&self, text: &str, call: &Call<'_>) -> Result<WouldHave, Error> {
+    async fn would_have(&self, text: &str, matter: Matter) -> Result<WouldHave, Error> {
         let rule = [(Effect::Allow, parse(text)?)];
         let requests = self.shared.store.requests(RequestQuery::default()).await?;
         let permissions = requests
@@ -145,20 +165,27 @@ impl Hub {
             .rev()
             .filter(|request| request.kind == RequestKind::Permission)
             .take(TRIED);
-        let (mut allowed, mut of) = (0, 0);
+        let mut before = Vec::new();
         for request in permissions {
-            of += 1;
-            let Ok(session) = self.shared.store.session(&request.session).await else {
-                continue;
-            };
-            let call = call_of(request, &session);
-            allowed += usize::from(judge_call(&rule, &call).effect == Outcome::Allow);
+            let session = self.shared.store.session(&request.session).await;
+            before.push(
+                session
+                    .ok()
+                    .map(|session| Matter::of(request, &session, None)),
+            );
         }
-        Ok(WouldHave {
-            allows_this: judge_call(&rule, call).effect == Outcome::Allow,
-            allowed,
-            of,
+        off_the_workers(move || {
+            let allows = |matter: &Matter| {
+                let judged = matter.judge(&rule);
+                judged.effect == Outcome::Allow && matter.protected().is_none()
+            };
+            WouldHave {
+                allows_this: allows(&matter),
+                allowed: before.iter().flatten().filter(|it| allows(it)).count(),
+                of: before.len(),
+            }
         })
+        .await
     }
 }
 
@@ -183,14 +210,62 @@ pub(crate) fn covering(session: &SessionRecord) -> RuleQuery {
     }
 }
 
-/// The call a request is about.
-pub(crate) fn call_of<'a>(request: &'a RequestRecord, session: &'a SessionRecord) -> Call<'a> {
-    let tool = request.tool.as_deref().unwrap_or_default();
-    Call::new(tool, &request.input, Path::new(&session.cwd))
+/// A call to be judged away from the async workers.
+#[derive(Debug, Clone)]
+pub(crate) struct Matter {
+    pub(crate) tool: String,
+    pub(crate) input: Value,
+    /// Where it would start.
+    pub(crate) cwd: PathBuf,
+    /// Where the paths of rules start.
+    pub(crate) project: PathBuf,
+}
+
+impl Matter {
+    /// The call that a request is about, starting in the directory of the shell if it is known.
+    pub(crate) fn of(
+        request: &RequestRecord,
+        session: &SessionRecord,
+        shell: Option<PathBuf>,
+    ) -> Self {
+        let project = PathBuf::from(&session.cwd);
+        Self {
+            tool: request.tool.clone().unwrap_or_default(),
+            input: request.input.clone(),
+            cwd: shell.unwrap_or_else(|| project.clone()),
+            project,
+        }
+    }
+
+    fn call(&self) -> Call<'_> {
+        Call::new(&self.tool, &self.input, &self.cwd)
+    }
+
+    fn judge(&self, rules: &[(Effect, Rule)]) -> Judgement {
+        let anchors = Anchors {
+            project: self.project.clone(),
+            home: None,
+        };
+        RuleSet::new(rules, &anchors).judge(&self.call())
+    }
+
+    /// The protected place that the call may write.
+    pub(crate) fn protected(&self) -> Option<PathBuf> {
+        protected_by(&self.call())
+    }
+}
+
+/// Runs a judgement where it may take its time: a long command must not hold up the server.
+pub(crate) async fn off_the_workers<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let working = tokio::task::spawn_blocking(work);
+    let cut_off = |error| Error::Invalid(format!("the call could not be judged: {error}"));
+    working.await.map_err(cut_off)
 }
 
 /// What the rules say about a call. Only `allow` and `deny` with a rule are an answer.
-pub(crate) fn judge(records: &[RuleRecord], call: &Call<'_>) -> Explained {
+pub(crate) fn judge(records: &[RuleRecord], matter: &Matter) -> Explained {
     let mut rules = Vec::new();
     for record in records {
         match Rule::parse(&record.text) {
@@ -199,7 +274,7 @@ pub(crate) fn judge(records: &[RuleRecord], call: &Call<'_>) -> Explained {
             Err(error) => return asked(format!("a person is asked because {error}")),
         }
     }
-    let judged = judge_call(&rules, call);
+    let judged = matter.judge(&rules);
     let because = judged.because.to_string();
     let rule = judged.rule.and_then(|at| records.get(at));
     let effect = match judged.effect {
@@ -207,6 +282,12 @@ pub(crate) fn judge(records: &[RuleRecord], call: &Call<'_>) -> Explained {
         Outcome::Deny => RuleEffect::Deny,
         Outcome::Ask | Outcome::NoMatch => RuleEffect::Ask,
     };
+    if effect == RuleEffect::Allow
+        && let Some(path) = matter.protected()
+    {
+        let path = path.display();
+        return asked(format!("`{path}` is protected, whatever rules allow"));
+    }
     Explained {
         effect,
         rule: rule.map(|rule| rule.id.clone()),
@@ -233,21 +314,30 @@ fn effect(effect: RuleEffect) -> Effect {
     }
 }
 
+/// A rule has to be one; a denial or a question has to be about a tool that exists.
+fn check_text(text: &str, effect: RuleEffect) -> Result<(), Error> {
+    parse(text)?;
+    match flaw(text) {
+        Some(why) if effect != RuleEffect::Allow => Err(Error::BadRule(why)),
+        Some(why) => {
+            tracing::warn!(rule = text, why, "a rule allows nothing");
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
 fn parse(text: &str) -> Result<Rule, Error> {
     Rule::parse(text).map_err(|error| Error::BadRule(error.to_string()))
 }
 
 /// Whether rules may come with the answer to a request: they have to allow what was asked.
-pub(crate) fn check(
-    rule: &NewRule,
-    request: &RequestRecord,
-    session: &SessionRecord,
-) -> Result<(), Error> {
+pub(crate) async fn check(rule: &NewRule, matter: Matter) -> Result<(), Error> {
     let mut rules = Vec::new();
     for text in rule.texts() {
         rules.push((Effect::Allow, parse(text)?));
     }
-    let judged = judge_call(&rules, &call_of(request, session));
+    let judged = off_the_workers(move || matter.judge(&rules)).await?;
     match judged.effect {
         Outcome::Allow => Ok(()),
         _ => Err(Error::BadRule(format!(
@@ -255,6 +345,34 @@ pub(crate) fn check(
             rule.text, judged.because
         ))),
     }
+}
+
+/// Whether input may run that came with an answer: no rule may deny it, and a protected place
+/// has to have been asked about.
+pub(crate) async fn check_edit(
+    records: Vec<RuleRecord>,
+    asked: Matter,
+    input: Value,
+) -> Result<(), Error> {
+    let checked = off_the_workers(move || {
+        let edited = Matter {
+            input,
+            ..asked.clone()
+        };
+        let judged = judge(&records, &edited);
+        if judged.effect == RuleEffect::Deny {
+            return Err(judged.because);
+        }
+        match edited.protected() {
+            Some(path) if asked.protected().as_ref() != Some(&path) => Err(format!(
+                "`{}` is protected and was not asked about",
+                path.display()
+            )),
+            _ => Ok(()),
+        }
+    });
+    let refused = |why| Error::WrongAnswer(format!("the edited input is refused: {why}"));
+    checked.await?.map_err(refused)
 }
 
 /// Keeps the rules that came with an answer.

@@ -1,6 +1,7 @@
 //! What the events of a run say about the record of its session: pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use falconer_event::{Body, Event, ItemContent, PromptState, Resolution, SessionChanged, Tokens};
 use falconer_store::{
@@ -17,13 +18,22 @@ pub(crate) struct Tracker {
     sent: BTreeSet<String>,
     /// Messages that were never meant to wait.
     given: BTreeSet<MessageId>,
-    open: BTreeSet<RequestId>,
+    open: BTreeMap<RequestId, Asked>,
     tasks: BTreeSet<String>,
     is_over: bool,
     cost_before: f64,
     tokens: Tokens,
     /// Requests whose answer was given by way of the store.
     answered: BTreeSet<RequestId>,
+}
+
+/// What is known of an open request beside its row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Asked {
+    /// Where the call would start.
+    pub(crate) cwd: Option<PathBuf>,
+    /// No rule may allow it.
+    pub(crate) needs_person: bool,
 }
 
 impl Tracker {
@@ -70,6 +80,11 @@ impl Tracker {
     /// Whether the agent waits for an answer.
     pub(crate) fn is_asking(&self) -> bool {
         !self.open.is_empty()
+    }
+
+    /// What is known of an open request.
+    pub(crate) fn asked(&self, request: &RequestId) -> Asked {
+        self.open.get(request).cloned().unwrap_or_default()
     }
 
     /// The answer of this request comes by way of the store. Says whether that is news.
@@ -151,7 +166,7 @@ impl Tracker {
         match body {
             Body::PermissionRequested(_) | Body::QuestionRequested(_) => {
                 if let Some(request) = request(body) {
-                    self.open.insert(request.id.clone());
+                    self.open.insert(request.id.clone(), asked(body));
                     append.requests.push(request);
                 }
             }
@@ -192,6 +207,16 @@ fn note_change(changed: &SessionChanged, live: &mut LivePatch) {
     }
 }
 
+fn asked(body: &Body) -> Asked {
+    match body {
+        Body::PermissionRequested(asked) => Asked {
+            cwd: asked.cwd.as_ref().map(PathBuf::from),
+            needs_person: asked.needs_person,
+        },
+        _ => Asked::default(),
+    }
+}
+
 /// The row of a permission or a question.
 fn request(body: &Body) -> Option<NewRequest> {
     match body {
@@ -204,6 +229,7 @@ fn request(body: &Body) -> Option<NewRequest> {
             new.description.clone_from(&asked.description);
             new.blocked_path.clone_from(&asked.blocked_path);
             new.reason.clone_from(&asked.reason);
+            new.cwd.clone_from(&asked.cwd);
             new.suggestions.clone_from(&asked.suggestions);
             new.agent.clone_from(&asked.agent);
             new.expires_at = asked.expires_at.as_ref().and_then(|at| at.parse().ok());

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use falconer_store::{DecisionRecord, RequestKind};
+use falconer_event::Shown;
+use falconer_store::{DecisionRecord, RequestKind, RequestRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::error::Error;
 
 /// What is answered to a permission or a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +53,32 @@ pub enum Verdict {
         /// The fields.
         fields: Map<String, Value>,
     },
+}
+
+/// The person or program that answers, and what it saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answerer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) shown: Shown,
+}
+
+impl<'a> Answerer<'a> {
+    /// Somebody with this name, to whom the request was shown like this.
+    pub fn new(name: &'a str, shown: Shown) -> Self {
+        Self { name, shown }
+    }
+}
+
+impl<'a> From<&'a str> for Answerer<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::new(name, Shown::Api)
+    }
+}
+
+impl<'a> From<&'a String> for Answerer<'a> {
+    fn from(name: &'a String) -> Self {
+        Self::new(name, Shown::Api)
+    }
 }
 
 /// A rule that comes with an answer.
@@ -146,6 +175,11 @@ impl Verdict {
         }
     }
 
+    /// Whether it lets the agent do nothing.
+    pub(crate) fn is_denial(&self) -> bool {
+        matches!(self, Self::Deny { .. } | Self::DenyAndStop { .. })
+    }
+
     /// The answer as it is kept.
     pub(crate) fn decision(&self, by: &str) -> DecisionRecord {
         let verdict = serde_json::to_value(self).unwrap_or(Value::Null);
@@ -160,6 +194,28 @@ impl Verdict {
         }
         decision
     }
+}
+
+/// Refuses to approve what nobody can have seen.
+pub(crate) fn check_shown(
+    request: &RequestRecord,
+    verdict: &Verdict,
+    shown: Option<Shown>,
+) -> Result<(), Error> {
+    if verdict.is_denial() {
+        return Ok(());
+    }
+    let id = &request.id;
+    if shown == Some(Shown::Part) {
+        let text = format!("request {id} was shown in part, so it can only be denied");
+        return Err(Error::WrongAnswer(text));
+    }
+    let plan = request.input["plan"].as_str().unwrap_or_default();
+    if request.kind == RequestKind::Plan && plan.trim().is_empty() {
+        let text = format!("request {id} shows no plan, so it can only be denied");
+        return Err(Error::WrongAnswer(text));
+    }
+    Ok(())
 }
 
 /// The rule of an engine's suggestion.

@@ -9,7 +9,7 @@ use super::record::warning;
 use super::{Keeper, LiveRun, Starter};
 use crate::error::Error;
 use crate::order::Adoption;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, check_shown};
 
 /// Events that may wait for the starter before no more are read.
 const TOLD: usize = 128;
@@ -55,7 +55,10 @@ impl Keeper {
         let id = answer.id.as_str().into();
         let request = store.request(&id).await?;
         let verdict = Verdict::of_session(&answer.verdict, &request.suggestions);
-        let decision = verdict.decision(&answer.by);
+        check_shown(&request, &verdict, answer.shown)?;
+        self.check_edit(&request, &verdict).await?;
+        let mut decision = verdict.decision(&answer.by);
+        decision.shown = answer.shown;
         let decided = store.decide(&id, &answer.digest, decision).await?;
         let Decided::Won(_) = decided else {
             return Ok(decided);

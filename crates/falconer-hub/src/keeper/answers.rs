@@ -7,7 +7,7 @@ use falconer_store::{
 
 use super::Keeper;
 use crate::error::Error;
-use crate::rules;
+use crate::rules::{self, Matter};
 use crate::verdict::Verdict;
 
 impl Keeper {
@@ -23,11 +23,17 @@ impl Keeper {
                 request.id
             )));
         };
+        let mut live = verdict.for_session().map_err(Error::WrongAnswer)?;
+        let checked = self.check_edit(request, &verdict).await;
+        if let Err(why) = &checked {
+            // It was decided already: what must not run is denied.
+            live = falconer_session::Verdict::Deny(why.to_string());
+        }
         let Some(run) = &mut self.run else {
             return Err(Error::NotRunning(self.session.clone()));
         };
-        let live = verdict.for_session().map_err(Error::WrongAnswer)?;
-        let mut answer = Answer::new(request.id.as_str(), &*request.digest, &*decision.by, live);
+        let mut answer = Answer::new(request.id.as_str(), &*request.digest, &*decision.by, live)
+            .shown(decision.shown);
         if let Some(rule) = &decision.rule {
             answer = answer.rule(rule.as_str());
         }
@@ -37,7 +43,14 @@ impl Keeper {
             return Ok(());
         }
         match run.handle.answer(answer).await {
-            Ok(()) => Ok(()),
+            Ok(()) => checked,
+            Err(falconer_session::Error::Answer(AnswerError::Refused { id, reason })) => {
+                let denial = Answer::deny(id, &*request.digest, &*decision.by, reason.clone());
+                run.handle.answer(denial).await?;
+                Err(Error::WrongAnswer(format!(
+                    "the edited input is refused: {reason}"
+                )))
+            }
             Err(error) => {
                 run.tracker.unanswered(&request.id);
                 if let falconer_session::Error::Answer(AnswerError::NotOpen(_)) = error {
@@ -46,6 +59,22 @@ impl Keeper {
                 Err(error.into())
             }
         }
+    }
+
+    /// Whether the input that comes with an answer may run, in the directory of the shell.
+    pub(super) async fn check_edit(
+        &self,
+        request: &RequestRecord,
+        verdict: &Verdict,
+    ) -> Result<(), Error> {
+        let (Verdict::AllowEdited { input }, Some(run)) = (verdict, &self.run) else {
+            return Ok(());
+        };
+        let store = &self.shared.store;
+        let session = store.session(&self.session).await?;
+        let records = store.rules(rules::covering(&session)).await?;
+        let matter = Matter::of(request, &session, run.tracker.asked(&request.id).cwd);
+        rules::check_edit(records, matter, input.clone()).await
     }
 
     pub(super) async fn settle(&self, id: &RequestId, state: RequestState) {
@@ -94,12 +123,17 @@ impl Keeper {
             return Ok(());
         }
         let request = store.request(id).await?;
-        let judged = rules::judge(&rules, &rules::call_of(&request, &record));
+        let asked = match &self.run {
+            Some(run) => run.tracker.asked(id),
+            None => return Ok(()),
+        };
+        let matter = Matter::of(&request, &record, asked.cwd);
+        let judged = rules::off_the_workers(move || rules::judge(&rules, &matter)).await?;
         let Some(rule) = judged.rule else {
             return Ok(());
         };
         let verdict = match judged.effect {
-            RuleEffect::Allow => Verdict::Allow,
+            RuleEffect::Allow if !asked.needs_person => Verdict::Allow,
             RuleEffect::Deny => Verdict::Deny {
                 message: judged.because,
             },

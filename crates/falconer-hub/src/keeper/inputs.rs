@@ -61,7 +61,9 @@ impl Keeper {
             let name = blob.name.unwrap_or_else(|| "attachment".to_owned());
             attachments.push(Attachment::new(id, name, blob.media_type, blob.size));
         }
-        let mut new = NewInput::new(self.session.clone(), message.client_msg_id, message.text);
+        // Kept first and given later, maybe by another process: so what is given is what is kept.
+        let text = self.shared.config.redactor.clean(message.text);
+        let mut new = NewInput::new(self.session.clone(), message.client_msg_id, text);
         new.attachments = attachments;
         new.delivery = message.delivery;
         new.by = Some(message.by);

@@ -3,7 +3,7 @@
 use falconer::Options;
 use falconer::PermissionMode;
 use falconer_event::RunId;
-use falconer_session::{Redactor, Resume, Session, SessionSpec};
+use falconer_session::{Resume, Session, SessionSpec};
 use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState};
 
 use super::{Ending, ImageAllowance, Keeper, LiveRun};
@@ -135,7 +135,6 @@ impl Keeper {
     ) -> Result<SessionSpec, Error> {
         let config = &self.shared.config;
         let limits = SessionLimits::of(&record.config).and_then(|limits| limits.for_session());
-        let secrets = config.secrets.iter().chain(&launch.secrets);
         let mut spec = SessionSpec::new(self.shared.locks.clone())
             .name(record.id.as_str(), record.head)
             .run(run)
@@ -143,7 +142,7 @@ impl Keeper {
             .about(launch.about)
             .limits(limits.map_err(Error::Invalid)?)
             .answer_within(config.answer_within)
-            .redactor(Redactor::new(secrets)?);
+            .redactor(config.redactor.clone());
         let policy = match (&config.policy, launch.policy) {
             (Some(_), Some(_)) => {
                 let text = "the session has a policy of its own, and so has this hub";
@@ -154,6 +153,9 @@ impl Keeper {
         };
         if let Some(policy) = policy {
             spec = spec.policy(policy);
+        }
+        if let Some(text) = launch.untrusted {
+            spec = spec.warning("untrusted_project", text);
         }
         if let Some(resume) = resume(record) {
             spec = spec.resume(resume);

@@ -134,3 +134,137 @@ async fn an_explanation_names_the_rule_and_what_would_have_been_allowed() {
     let bad = NewRecord::new("Bash(", RuleEffect::Allow, RuleScope::User, "anna");
     assert!(matches!(hub.add_rule(bad).await, Err(Error::BadRule(_))));
 }
+
+#[tokio::test]
+async fn no_rule_allows_protected_places_and_paths_start_in_the_project() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    for text in ["Edit(./**)", "Bash(echo *)", "Write"] {
+        let rule = NewRecord::new(text, RuleEffect::Allow, RuleScope::User, "anna");
+        hub.add_rule(rule).await.unwrap();
+    }
+    let table = [
+        (
+            "Write",
+            json!({"file_path": "a.txt"}),
+            None,
+            RuleEffect::Allow,
+        ),
+        (
+            "Write",
+            json!({"file_path": ".git/hooks/x"}),
+            None,
+            RuleEffect::Ask,
+        ),
+        (
+            "Write",
+            json!({"file_path": ".claude/settings.json"}),
+            None,
+            RuleEffect::Ask,
+        ),
+        (
+            "Bash",
+            json!({"command": "echo evil > post-merge"}),
+            Some(".git/hooks"),
+            RuleEffect::Ask,
+        ),
+        (
+            "Bash",
+            json!({"command": "echo a > b"}),
+            Some("src"),
+            RuleEffect::Allow,
+        ),
+        (
+            "Bash",
+            json!({"command": "echo a > b"}),
+            Some("/elsewhere"),
+            RuleEffect::Ask,
+        ),
+    ];
+    for (tool, input, shell, expected) in table {
+        let mut question = Question::new(tool, input.clone());
+        question.session = Some(session.clone());
+        question.cwd = shell.map(|shell| place.work().join(shell));
+        let explained = hub.explain(&question).await.unwrap();
+        assert_eq!(
+            explained.effect, expected,
+            "{input} in {shell:?}: {explained:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_edited_command_is_judged_by_the_rules() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    let rule = NewRecord::new("Bash(rm:*)", RuleEffect::Deny, RuleScope::User, "anna");
+    hub.add_rule(rule).await.unwrap();
+    send(&hub, &session, "write one").await;
+    let request = open_request(&hub, &session).await;
+    for command in ["rm victim", "truncate -s 1 .git/config"] {
+        let verdict = Verdict::AllowEdited {
+            input: json!({ "command": command }),
+        };
+        let refused = hub
+            .answer(&request.id, &request.digest, verdict, "anna")
+            .await;
+        assert!(
+            matches!(refused, Err(Error::WrongAnswer(_))),
+            "{command}: {refused:?}"
+        );
+    }
+    let request = hub.store().request(&request.id).await.unwrap();
+    assert_eq!(request.state, RequestState::Pending);
+}
+
+#[tokio::test]
+async fn a_denial_of_an_unknown_tool_is_refused() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let add = |text: &str, effect| {
+        let rule = NewRecord::new(text, effect, RuleScope::User, "anna");
+        let hub = hub.clone();
+        async move { hub.add_rule(rule).await }
+    };
+    for text in ["Bahs(rm *)", "bash(rm *)", "Bash(rm *", "Frobnicate"] {
+        for effect in [RuleEffect::Deny, RuleEffect::Ask] {
+            let refused = add(text, effect).await;
+            assert!(matches!(refused, Err(Error::BadRule(_))), "{text}");
+        }
+    }
+    add("Frobnicate", RuleEffect::Allow).await.unwrap();
+    add("mcp__github__push", RuleEffect::Deny).await.unwrap();
+}
+
+/// The runtime of this test has one worker, which has to stay free.
+#[tokio::test]
+async fn a_long_command_is_explained_off_the_async_workers() {
+    use std::time::{Duration, Instant};
+
+    let place = Place::new();
+    let hub = place.hub().await;
+    let rule = NewRecord::new("Bash(a:*)", RuleEffect::Allow, RuleScope::User, "anna");
+    hub.add_rule(rule).await.unwrap();
+    let longest_gap = tokio::spawn(async {
+        let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
+        let mut ticks = tokio::time::interval(Duration::from_millis(1));
+        while longest < Duration::from_secs(60) && !DONE.load(std::sync::atomic::Ordering::SeqCst) {
+            ticks.tick().await;
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+        }
+        longest
+    });
+    for text in ["a|", "${", "<<A ", "a;"] {
+        let command = text.repeat(32 * 1024 / text.len() * 2);
+        let question = Question::new("Bash", json!({ "command": command }));
+        hub.explain(&question).await.unwrap();
+    }
+    DONE.store(true, std::sync::atomic::Ordering::SeqCst);
+    let longest = longest_gap.await.unwrap();
+    assert!(longest < Duration::from_millis(500), "{longest:?}");
+}
+
+static DONE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
