@@ -187,6 +187,7 @@
  * @property {any[]} [suggestions]
  * @property {string} [tool_use_id]
  * @property {string | null} parent The tool call whose sub-agent asks.
+ * @property {boolean} [over] The run that asked has ended.
  * @property {{resolution: string, by: string, time: string, message?: string, edited?: any, rule?: any, answers?: any} | null} resolved
  */
 
@@ -212,6 +213,27 @@
  * @property {Stream | null} stream
  * @property {Row[]} children
  * @property {string[]} requests
+ */
+
+/**
+ * @typedef {object} TrustItem
+ * @property {string} wish
+ * @property {string} file
+ * @property {string} key
+ * @property {string} text
+ * @property {{path: string, digest: string, text?: string | null}[]} scripts
+ * @property {boolean} is_new
+ */
+
+/**
+ * What a project wants beyond narrowing, and whether it is trusted.
+ * @typedef {object} ProjectTrust
+ * @property {string} project
+ * @property {string} standing
+ * @property {string} digest
+ * @property {TrustItem[]} items
+ * @property {string[]} gone
+ * @property {string[]} ignored
  */
 
 export {};

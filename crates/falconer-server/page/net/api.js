@@ -88,7 +88,7 @@ export const api = {
   commands: (session) => call("GET", `/v1/sessions/${id(session)}/commands`),
 
   /** @param {string} request @param {string} digest @param {object} verdict @returns {Promise<{request: Request}>} */
-  answer: (request, digest, verdict) => call("POST", `/v1/requests/${id(request)}/answer`, { digest, verdict }),
+  answer: (request, digest, verdict) => call("POST", `/v1/requests/${id(request)}/answer`, { digest, verdict, shown: "page" }),
 
   /** @returns {Promise<{rules: Rule[]}>} */
   rules: () => call("GET", "/v1/rules"),
@@ -100,6 +100,11 @@ export const api = {
   removeRule: (rule) => call("DELETE", `/v1/rules/${id(rule)}`),
   /** @param {object} question @returns {Promise<{effect: string, because: string, suggestions?: {width: string, rules: string[]}[], would_have_allowed?: {allows_this: boolean, allowed: number, of: number}}>} */
   explain: (question) => call("POST", "/v1/rules/explain", question),
+
+  /** @param {string} cwd @returns {Promise<import("../types.js").ProjectTrust>} */
+  trust: (cwd) => call("GET", `/v1/trust?cwd=${id(cwd)}`),
+  /** @param {string} cwd @param {string} digest @param {"grant" | "revoke"} verdict @returns {Promise<import("../types.js").ProjectTrust>} */
+  decideTrust: (cwd, digest, verdict) => call("POST", "/v1/trust", { cwd, digest, verdict }),
 
   /** @returns {Promise<any>} */
   engines: () => call("GET", "/v1/engines"),

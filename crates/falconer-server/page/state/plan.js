@@ -1,31 +1,29 @@
-// Where a plan is: engines say it in the request, in the call, in a file of plans, or as a message.
+// What a plan says. Only what is in the request can be approved: nothing else is covered by its
+// digest.
 
-/** @import {Request, Row} from "../types.js" */
-/** @import {View} from "./reducer.js" */
+/** @import {Request} from "../types.js" */
 
 /**
- * The plan a request is about, if it can be found.
- * @param {View} view
+ * The plan of a request, if it shows one.
  * @param {Request} request
  * @returns {string | null}
  */
-export function planOf(view, request) {
-  const call = request.tool_use_id ? view.items.get(request.tool_use_id) : undefined;
-  const said = [request.input?.plan, call?.content?.input?.plan, writtenPlan(view.rows), view.last];
-  return said.find((text) => typeof text === "string" && text.trim() !== "") ?? null;
+export function planOf(request) {
+  const plan = request.input?.plan;
+  return typeof plan === "string" && plan.trim() !== "" ? plan : null;
 }
 
 /**
- * The file of plans that was written last.
- * @param {Row[]} rows
- * @returns {string | undefined}
+ * What the plan wants to do without asking, one line each.
+ * @param {Request} request
+ * @returns {string[]}
  */
-function writtenPlan(rows) {
-  for (let at = rows.length - 1; at >= 0; at -= 1) {
-    const content = rows[at]?.content;
-    const isPlan = content?.tool === "Write" && /\/plans\/[^/]+\.md$/.test(String(content.input?.file_path));
-    if (isPlan && typeof content.input.content === "string") return content.input.content;
-    if (rows[at]?.kind === "prompt") return undefined;
-  }
-  return undefined;
+export function promptsOf(request) {
+  const asked = request.input?.allowedPrompts;
+  if (asked === undefined || asked === null) return [];
+  const all = Array.isArray(asked) ? asked : [asked];
+  return all.map((one) => {
+    const isUsual = typeof one?.tool === "string" && typeof one?.prompt === "string" && Object.keys(one).length === 2;
+    return isUsual ? `${one.tool}: ${one.prompt}` : JSON.stringify(one);
+  });
 }

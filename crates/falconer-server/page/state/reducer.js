@@ -16,6 +16,7 @@ import { addTokens, meterOf } from "./meter.js";
  * @property {Map<string, Row>} queue Prompts the engine was not given yet.
  * @property {Map<string, RequestView>} requests
  * @property {Map<string, Row>} asked Rows that show a request.
+ * @property {number} open How many requests wait for an answer.
  * @property {Map<string, Task>} tasks
  * @property {{engine: string, version?: string, model?: string, mode?: string, cwd: string, alive: boolean} | null} run
  * @property {boolean} busy A turn is under way.
@@ -33,6 +34,7 @@ export function emptyView() {
     queue: new Map(),
     requests: new Map(),
     asked: new Map(),
+    open: 0,
     tasks: new Map(),
     run: null,
     busy: false,
@@ -248,6 +250,7 @@ function requested(view, event) {
     touchUp(view, row);
   }
   view.asked.set(request.id, row);
+  countOpen(view);
 }
 
 /** @type {Step} */
@@ -256,9 +259,18 @@ function resolved(view, event) {
   if (!request) return unknown(view, event);
   settleRequest(request, event);
   const row = view.asked.get(request.id);
+  countOpen(view);
   if (!row) return;
   row.seqs.push(event.seq);
   touchUp(view, row);
+}
+
+/** Calls that have not ended look different while something is asked. @param {View} view */
+function countOpen(view) {
+  const before = view.open;
+  view.open = [...view.requests.values()].filter((request) => request.resolved === null && !request.over).length;
+  if (before > 0 === view.open > 0) return;
+  for (const row of view.items.values()) if (row.open && row.kind === "action") touchUp(view, row);
 }
 
 /** @type {Step} */
@@ -290,6 +302,8 @@ function runCompleted(view, event) {
   view.meter.runCost = 0;
   for (const row of view.items.values()) if (row.open) cut(view, row);
   for (const open of view.tasks.values()) if (!open.end) open.end = "aborted";
+  for (const request of view.requests.values()) request.over = true;
+  countOpen(view);
   addRow(view, event, "run", `run:${event.seq}`, { began: false, ...event.data });
 }
 

@@ -4,8 +4,9 @@
 const INVISIBLE = new RegExp(
   [
     "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]",
-    "[\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\u061c\\ufeff\\u00ad]",
-    "[\\u{e0000}-\\u{e007f}]",
+    "[\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u061c\\ufeff\\u00ad\\u034f\\u180b-\\u180f]",
+    "[\\u115f\\u1160\\u17b4\\u17b5\\u2800\\u3164\\uffa0\\ufff0-\\ufffb]",
+    "[\\u{e0000}-\\u{e0fff}]",
   ].join("|"),
   "gu",
 );
@@ -20,7 +21,25 @@ const NAMES = { 0: "NUL", 7: "BEL", 8: "BS", 12: "FF", 13: "CR", 27: "ESC", 127:
  * @returns {string}
  */
 export function visible(text) {
-  return text.replace(/\r\n/g, "\n").replace(INVISIBLE, (letter) => {
+  return named(text.replace(/\r\n/g, "\n"), INVISIBLE);
+}
+
+/**
+ * What somebody is to approve: ends of lines as they are, and blanks that are not the space.
+ * @param {string} text
+ */
+export function exact(text) {
+  return named(named(text, INVISIBLE), BLANK);
+}
+
+const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
+
+/**
+ * @param {string} text
+ * @param {RegExp} letters
+ */
+function named(text, letters) {
+  return text.replace(letters, (letter) => {
     const code = letter.codePointAt(0) ?? 0;
     return `⟨${NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`}⟩`;
   });

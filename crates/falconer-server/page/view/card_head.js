@@ -25,8 +25,8 @@ export function cardHead(app, request, place, kind, title) {
     "header",
     {},
     h("span", { class: request.kind === "permission" ? "badge" : "badge amber", textContent: kind }),
-    h("strong", { textContent: title }),
-    place === "anywhere" && h("a", { class: "where", href: sessionHash(request.session), title: session?.cwd ?? "", textContent: name }),
+    h("strong", { textContent: visible(title) }),
+    place === "anywhere" && h("a", { class: "where", href: sessionHash(request.session), title: visible(session?.cwd ?? ""), textContent: visible(name) }),
     h("span", { class: "when", "data-since": request.requested_at, title: clock(request.requested_at), textContent: waited(request.requested_at) }),
     place === "anywhere" && h("p", { class: "context", "data-of": request.session }, ...contextOf(app, request.session)),
   );

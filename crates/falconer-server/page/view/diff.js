@@ -22,7 +22,7 @@ export function diffBlock(path, lines) {
     h("span", { class: "plus", textContent: `+${count("+")}` }),
     h("span", { class: "minus", textContent: `−${count("-")}` }),
   );
-  const body = h("pre", { class: "diff", tabIndex: 0, role: "region", "aria-label": `Change of ${path}` });
+  const body = h("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": `Change of ${path}` });
   const shown = lines.slice(0, MOST_LINES);
   for (const line of shown) body.append(lineOf(line));
   if (lines.length > shown.length) {

@@ -6,7 +6,7 @@ import { Composer } from "./composer.js";
 import { button, h, keyed } from "./dom.js";
 import { elicitationForm } from "./elicitation.js";
 import { permissionCard, updatePermissionCard } from "./permission.js";
-import { planCard, updatePlanCard } from "./plan.js";
+import { planCard } from "./plan.js";
 import { questionForm } from "./question.js";
 import { queueItem } from "./queue.js";
 
@@ -109,7 +109,6 @@ function refresh(app, element, group) {
   updateContext(app, element);
   const request = /** @type {Request} */ (group[0]);
   if (request.kind === "permission") return updatePermissionCard(element, group);
-  if (request.kind === "plan" && request.state === "pending") updatePlanCard(element);
   if (request.state === "pending" || element.classList.contains("settled")) return;
   element.classList.add("settled");
   const by = request.decision?.by ?? "";

@@ -3,6 +3,7 @@
 import { visible } from "../state/text.js";
 import { cardHead } from "./card_head.js";
 import { button, h } from "./dom.js";
+import { Guard } from "./guard.js";
 import { answerRequest } from "./permission.js";
 import { addressOf } from "./subject.js";
 
@@ -29,7 +30,7 @@ export function elicitationForm(app, request, place) {
   const server = asked.serverName ?? asked.server_name ?? asked.mcp_server_name ?? "An MCP server";
   form.append(
     cardHead(app, request, place, "Form", visible(`${server} asks`)),
-    h("p", { textContent: visible(String(asked.message ?? "")) }),
+    h("p", { class: "asked", textContent: visible(String(asked.message ?? "")) }),
     // Never opened by itself: it is an address of a stranger, to be read first.
     typeof asked.url === "string" ? addressOf(asked.url) : "",
     h("div", { class: "questions" }, ...fields.map((field) => field.element)),
@@ -41,6 +42,7 @@ export function elicitationForm(app, request, place) {
       h("button", { type: "submit", class: "primary", textContent: "Answer", disabled: !app.may("approve") }),
     ),
   );
+  new Guard(form);
   return form;
 }
 

@@ -10,6 +10,7 @@ import { AlwaysPanel } from "./always.js";
 import { cardHead } from "./card_head.js";
 import { announce, button, fill, h, isField } from "./dom.js";
 import { editorFor } from "./edit_input.js";
+import { Guard, answered } from "./guard.js";
 import { subjectOf } from "./subject.js";
 import { complain } from "./toast.js";
 
@@ -66,6 +67,7 @@ class Card {
     const head = cardHead(app, request, place, "Permission", titleOf(request));
     const parts = [head, this.why, this.subject, this.always.element, this.guidance, this.actions];
     fill(this.element, ...parts);
+    this.guard = new Guard(this.element);
     cards.set(this.element, this);
   }
 
@@ -107,10 +109,11 @@ class Card {
       button(count > 1 ? `Deny ${count}` : "Deny", () => this.deny("deny"), { class: "primary deny", title: "Deny (d)", ...off }),
       button("Deny and stop", () => this.deny("deny_and_stop"), { class: "quiet", title: "Deny and stop (x)", ...off }),
       h("span", { class: "gap" }),
-      button(this.isEditing ? "Undo edit" : "Edit", () => this.edit(), { class: "quiet", title: "Edit (e)", ...off }),
-      button("Always…", () => this.showAlways(), { class: "quiet", title: "Always (w)", "aria-expanded": String(!this.always.element.hidden), ...off }),
+      button(this.isEditing ? "Undo edit" : "Edit", () => this.edit(), { class: "quiet approves", title: "Edit (e)", ...off }),
+      button("Always…", () => this.showAlways(), { class: "quiet approves", title: "Always (w)", "aria-expanded": String(!this.always.element.hidden), ...off }),
       button(label, () => this.allow(), { class: "allow", title: "Allow once (a)", ...off }),
     );
+    this.guard.reset();
   }
 
   /** @param {KeyboardEvent} event */
@@ -130,7 +133,8 @@ class Card {
     if (!press) return;
     event.preventDefault();
     event.stopPropagation();
-    press();
+    const isDenial = event.key === "d" || event.key === "x";
+    if (isDenial ? this.guard.isArmed() : this.guard.mayApprove()) press();
   }
 
   edit() {
@@ -191,6 +195,7 @@ class Card {
  */
 export async function answerRequest(app, request, verdict) {
   try {
+    answered();
     const { request: settled } = await api.answer(request.id, request.digest, verdict);
     app.answeredHere.add(request.id);
     app.requests.set(settled.id, settled);
@@ -208,7 +213,7 @@ export async function answerRequest(app, request, verdict) {
 
 /** @param {Request} request */
 export function titleOf(request) {
-  if (request.title) return request.title;
+  if (request.title) return visible(request.title);
   switch (request.tool) {
     case "Bash":
     case "PowerShell":
@@ -226,6 +231,6 @@ export function titleOf(request) {
     case "Read":
       return "Read a file";
     default:
-      return `Use ${request.tool ?? "a tool"}`;
+      return visible(`Use ${request.tool ?? "a tool"}`);
   }
 }

@@ -1,24 +1,14 @@
 // A plan to approve: read it, comment on its parts, then approve it or keep planning.
 
-import { planOf } from "../state/plan.js";
-import { emptyView } from "../state/reducer.js";
-import { sessionHash } from "../state/route.js";
-import { visible } from "../state/text.js";
+import { planOf, promptsOf } from "../state/plan.js";
+import { exact, visible } from "../state/text.js";
 import { cardHead } from "./card_head.js";
 import { button, h } from "./dom.js";
+import { Guard } from "./guard.js";
 import { answerRequest } from "./permission.js";
-import { markdown } from "./rows/message.js";
 
 /** @import {App} from "../state/app.js" */
 /** @import {Request} from "../types.js" */
-
-/** Cards, and how each takes what is known now. @type {WeakMap<HTMLElement, () => void>} */
-const updates = new WeakMap();
-
-/** @param {HTMLElement} element */
-export function updatePlanCard(element) {
-  updates.get(element)?.();
-}
 
 /**
  * @param {App} app
@@ -27,39 +17,43 @@ export function updatePlanCard(element) {
  * @returns {HTMLElement}
  */
 export function planCard(app, request, place) {
-  const text = h("div", { class: "prose plan-text", tabIndex: 0, role: "region", "aria-label": "The plan" });
+  const text = h("div", { class: "plan-text", tabIndex: 0, role: "group", "aria-label": "The plan" });
   const comments = h("textarea", { rows: 2, placeholder: "Comments. Click a part of the plan to quote it.", "aria-label": "Comments on the plan" });
   text.addEventListener("click", (event) => quote(event.target, text, comments));
   const keep = () => answerRequest(app, request, { type: "deny", message: comments.value.trim() || "Keep planning." });
   const approve = (/** @type {string} */ mode) => answerRequest(app, request, { type: "approve_plan", mode });
+  const plan = planOf(request);
+  const disabled = !app.may("approve");
   const approvals = [
-    button("Approve, accept edits", () => approve("acceptEdits"), { class: "quiet" }),
-    button("Approve, keep asking", () => approve("default"), { class: "allow" }),
+    button("Approve, accept edits", () => approve("acceptEdits"), { class: "quiet approves", disabled: disabled || plan === null }),
+    button("Approve, keep asking", () => approve("default"), { class: "allow", disabled: disabled || plan === null }),
   ];
   const element = h(
     "section",
     { class: "card plan", id: `card-${request.id}`, tabIndex: 0, role: "group", "aria-label": "A plan to approve" },
     cardHead(app, request, place, "Plan", "The agent has a plan"),
     text,
+    ...wantsOf(request),
     comments,
-    h("div", { class: "answers" }, button("Keep planning", keep, { class: "primary", disabled: !app.may("approve") }), h("span", { class: "gap" }), ...approvals),
+    h("div", { class: "answers" }, button("Keep planning", keep, { class: "primary", disabled }), h("span", { class: "gap" }), ...approvals),
   );
-  /** @type {string | null | undefined} */
-  let shown;
-  const update = () => {
-    const view = app.session === request.session ? app.view : emptyView();
-    const plan = planOf(view, request);
-    if (plan === shown) return;
-    shown = plan;
-    // Nobody approves what he has not seen.
-    for (const approval of approvals) approval.disabled = plan === null || !app.may("approve");
-    text.replaceChildren();
-    if (plan !== null) markdown(text, plan);
-    else text.append(h("a", { href: sessionHash(request.session), textContent: "Open the session to read the plan" }));
-  };
-  updates.set(element, update);
-  update();
+  if (plan !== null) text.append(...plan.split("\n").map(lineOf));
+  else text.append(h("p", { textContent: "The request shows no plan, so it cannot be approved." }));
+  new Guard(element);
   return element;
+}
+
+/** A line as it is written: rendered, a plan could hide comments and addresses. @param {string} line */
+function lineOf(line) {
+  return h("p", { class: /^#{1,6} /.test(line) ? "heading" : "", textContent: exact(line) || "\u00a0" });
+}
+
+/** What the plan wants to do without asking. @param {Request} request */
+function wantsOf(request) {
+  const prompts = promptsOf(request);
+  if (prompts.length === 0) return [];
+  const list = h("pre", { class: "block prompts", tabIndex: 0, role: "group", "aria-label": "What the plan wants to be allowed", textContent: prompts.map(exact).join("\n") });
+  return [h("p", { class: "note", textContent: "It also asks to do these without asking:" }), list];
 }
 
 /**

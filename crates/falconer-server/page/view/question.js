@@ -3,6 +3,7 @@
 import { visible } from "../state/text.js";
 import { cardHead } from "./card_head.js";
 import { button, h } from "./dom.js";
+import { Guard } from "./guard.js";
 import { answerRequest } from "./permission.js";
 
 /** @import {App} from "../state/app.js" */
@@ -40,6 +41,7 @@ export function questionForm(app, request, place) {
     h("div", { class: "answers" }, skip, preview, h("span", { class: "gap" }), send),
   );
   check();
+  new Guard(form);
   return form;
 }
 

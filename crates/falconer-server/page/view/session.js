@@ -8,6 +8,7 @@ import { missedLine } from "./missed.js";
 import { SearchBar } from "./search_bar.js";
 import { taskStrip } from "./tasks.js";
 import { Timeline } from "./timeline.js";
+import { TrustCard } from "./trust.js";
 
 /** @import {App, Topic} from "../state/app.js" */
 
@@ -20,12 +21,13 @@ export class SessionScreen {
     this.header = new Header(app, () => this.search.open());
     this.tasks = taskStrip(app);
     this.dock = new Dock(app);
+    this.trust = new TrustCard(app);
     this.missed = missedLine(app, (seq) => this.timeline.show(seq));
     /** The event a link names, until it is there. @type {number | null} */
     this.wanted = null;
     this.missing = h("p", { class: "note missing", textContent: "This session is not on the server.", hidden: true });
     const bypass = h("p", { class: "bypass-note", role: "note", textContent: "Nothing is asked in this session: everything runs" });
-    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.missing, this.timeline.element, this.missed.element, this.dock.element);
+    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.trust.element, this.missing, this.timeline.element, this.missed.element, this.dock.element);
   }
 
   /** Another session. */
@@ -33,6 +35,7 @@ export class SessionScreen {
     this.missing.hidden = true;
     this.timeline.reset();
     this.dock.reset();
+    this.trust.reset();
     this.search.element.hidden = true;
     this.header.reset();
   }
@@ -42,6 +45,7 @@ export class SessionScreen {
     const { app } = this;
     if (topics.has("connection")) this.header.pill.update();
     if (topics.has("sessions") || topics.has("view")) this.header.update();
+    if (topics.has("sessions") || topics.has("route")) this.trust.update();
     if (topics.has("view")) {
       this.tasks.update();
       this.missed.update();

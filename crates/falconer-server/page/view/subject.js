@@ -1,7 +1,7 @@
 // What is asked for, in full: the literal command, the diff, the host, or all arguments.
 
 import { diffOfCall } from "../state/diff.js";
-import { asText, visible } from "../state/text.js";
+import { asText, exact, visible } from "../state/text.js";
 import { diffBlock } from "./diff.js";
 import { h } from "./dom.js";
 
@@ -14,11 +14,18 @@ import { h } from "./dom.js";
 export function subjectOf(request) {
   const { tool, input } = request;
   if (typeof input?.command === "string") return commandOf(request, input);
-  const diff = diffOfCall(tool, input);
+  const diff = hasTexts(input) ? diffOfCall(tool, input) : null;
+  if (diff && tool === "MultiEdit") return h("div", {}, diffBlock(diff.path, diff.lines), block("Input", asText(input)));
   if (diff) return h("div", {}, diffBlock(diff.path, diff.lines), restOf(input, ["file_path", "notebook_path", "content", "old_string", "new_string", "new_source", "edits"]));
   if (typeof input?.url === "string") return h("div", {}, addressOf(input.url), restOf(input, ["url"]));
   if (tool?.startsWith("mcp__")) return mcpOf(tool, input);
   return block("Input", asText(input));
+}
+
+/** Whether what a change is made of is text; anything else is shown as it is. @param {any} input */
+function hasTexts(input) {
+  const names = ["file_path", "notebook_path", "content", "old_string", "new_string", "new_source"];
+  return names.every((name) => input?.[name] === undefined || typeof input[name] === "string");
 }
 
 /**
@@ -26,7 +33,7 @@ export function subjectOf(request) {
  * @param {any} input
  */
 function commandOf(request, input) {
-  const command = h("pre", { class: "block command", tabIndex: 0, role: "region", "aria-label": "The command", textContent: visible(input.command) });
+  const command = h("pre", { class: "block command", tabIndex: 0, role: "group", "aria-label": "The command", textContent: exact(input.command) });
   const note = [input.description, request.cwd && `in ${request.cwd}`].filter(Boolean).join(" · ");
   return h("div", {}, command, note && h("p", { class: "note", textContent: visible(note) }), restOf(input, ["command", "description"]));
 }
@@ -35,7 +42,7 @@ function commandOf(request, input) {
 export function addressOf(url) {
   const host = hostOf(url);
   const at = host ? url.indexOf(host) : -1;
-  const line = h("pre", { class: "block command", tabIndex: 0, role: "region", "aria-label": "The address" });
+  const line = h("pre", { class: "block command", tabIndex: 0, role: "group", "aria-label": "The address" });
   if (host && at >= 0) {
     line.append(visible(url.slice(0, at)), h("mark", { textContent: visible(host) }), visible(url.slice(at + host.length)));
   } else {
@@ -70,7 +77,7 @@ function restOf(input, shown) {
  * @param {string} text
  */
 function block(name, text) {
-  return h("pre", { class: "block output", tabIndex: 0, role: "region", "aria-label": name, textContent: visible(text) });
+  return h("pre", { class: "block output", tabIndex: 0, role: "group", "aria-label": name, textContent: exact(text) });
 }
 
 /** @param {string} url */

@@ -10,6 +10,7 @@ const stage = await Stage.open();
 test("a whole session with the keyboard alone", async () => {
   const page = await stage.visit();
   await page.getByText("Agents at work").waitFor();
+  const armed = () => page.waitForSelector(".card:not(.settled)[data-armed=yes]");
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "");
   await page.keyboard.press("n");
   await page.locator("#folder").focus();
@@ -26,11 +27,13 @@ test("a whole session with the keyboard alone", async () => {
   assert.equal(await page.locator(".card:not(.settled)").count(), 1, "a key without the focus on the card answers nothing");
   await page.keyboard.press("p");
   await until("the card has the focus", async () => (await focused()).includes("asks for permission"));
+  await armed();
   await page.keyboard.press("e");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("echo keys >> keys.txt");
   await page.keyboard.press("Escape");
   await page.keyboard.press("p");
+  await armed();
   await page.keyboard.press("a");
   await page.locator(".versions").getByText("echo keys >> keys.txt").waitFor();
   await page.getByText("All done.", { exact: true }).waitFor();

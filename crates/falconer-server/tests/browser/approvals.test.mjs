@@ -83,6 +83,11 @@ test("a file is shown as a diff", async () => {
   assert.equal(written("note.txt"), "one\ntwo\n");
 });
 
+/** Waits until a card takes every answer. */
+function armed(page) {
+  return page.waitForSelector(".card:not(.settled)[data-armed=yes]");
+}
+
 /** Presses a button of the card at once, if it is still there. */
 function press(page, name) {
   return page.evaluate((label) => {
@@ -98,6 +103,7 @@ test("two browsers answer at the same instant: one wins, both see who", async ()
   for (let round = 0; round < 5; round += 1) {
     const session = await asked("run a command");
     await show(bob, session);
+    await Promise.all([armed(alice), armed(bob)]);
     const before = written("out.txt");
     const pressed = await Promise.all([press(alice, "Allow once"), press(bob, "Deny")]);
     if (pressed.every(Boolean)) both += 1;
@@ -190,19 +196,37 @@ test("questions are a form in place of the composer", async () => {
 });
 
 test("a plan is approved, or planned on with comments", async () => {
-  const session = await asked("make a plan", { mode: "plan" });
+  const input = { plan: "## The plan\n\n1. First read\n2. Then write", allowedPrompts: [{ tool: "Bash", prompt: "run the tests" }] };
+  const ask = { ask: { subtype: "can_use_tool", tool_name: "ExitPlanMode", tool_use_id: "toolu_plan", input } };
+  stage.fake(ask, { turn: { text: "Planned." } });
+  const session = await asked("go", { engine: "fake", mode: "plan" });
   const card = alice.locator(".card.plan");
+  assert.equal(await card.locator(".prompts").textContent(), "Bash: run the tests");
   await card.getByText("First read").click();
   const comments = card.getByLabel("Comments on the plan");
-  assert.equal(await comments.inputValue(), "> First read\n");
+  assert.equal(await comments.inputValue(), "> 1. First read\n");
   await comments.fill("> First read\nand think");
   await card.getByRole("button", { name: "Keep planning" }).click();
   await stage.done(session);
   assert.ok(JSON.stringify(await stage.events(session)).includes("and think"));
-  const second = await asked("make a plan", { mode: "plan" });
+  stage.fake(ask, { turn: { text: "Planned." } });
+  const second = await asked("go", { engine: "fake", mode: "plan" });
   await alice.getByRole("button", { name: "Approve, accept edits" }).click();
   await stage.done(second);
-  await until("the mode is the approved one", async () => (await stage.api("GET", `/v1/sessions/${second}`)).mode === "acceptEdits");
+  const approved = (await stage.events(second)).find((event) => event.type === "question.resolved");
+  assert.deepEqual([approved.data.answers, approved.data.shown], [{ mode: "acceptEdits" }, "page"]);
+});
+
+test("a plan that is not in the request cannot be approved", async () => {
+  const session = await asked("make a plan", { mode: "plan" });
+  const card = alice.locator(".card.plan");
+  await card.getByText("The request shows no plan, so it cannot be approved.").waitFor();
+  for (const name of ["Approve, accept edits", "Approve, keep asking"]) assert.equal(await card.getByRole("button", { name }).isDisabled(), true);
+  const [request] = await stage.pending(session);
+  const approval = { digest: request.digest, verdict: { type: "approve_plan", mode: "default" } };
+  await assert.rejects(stage.api("POST", `/v1/requests/${request.id}/answer`, approval), /shows no plan/);
+  await card.getByRole("button", { name: "Keep planning" }).click();
+  await stage.done(session);
 });
 
 test("a form of an MCP server is filled in, and what is required is", async () => {

@@ -53,6 +53,11 @@ fn permissions_questions_and_plans_are_answered() {
 }
 
 #[test]
+fn presses_count_only_on_what_was_seen() {
+    run("guard.test.mjs");
+}
+
+#[test]
 fn what_agents_write_is_text_and_nothing_else() {
     run("hostile.test.mjs");
 }

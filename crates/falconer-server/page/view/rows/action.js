@@ -32,14 +32,19 @@ export function actionRow(app, row, isOpen, toggle) {
 }
 
 /**
- * A call that waits for an answer does not run, whatever the engine calls it.
+ * A call that nobody allowed does not run, whatever the engine calls it. While something else is
+ * asked, a call that was neither asked for nor allowed may be next.
  * @param {App} app
  * @param {Row} row
  */
 function statusOf(app, row) {
   if (row.content.status !== "running") return row.content.status;
   if (row.cut) return "aborted";
-  return row.requests.some((id) => app.view.requests.get(id)?.resolved === null) ? "waiting" : "running";
+  const asked = row.requests.map((id) => app.view.requests.get(id)?.resolved ?? null);
+  if (asked.includes(null)) return "waiting";
+  if (asked.some((resolved) => resolved?.resolution === "allowed")) return "running";
+  if (asked.length > 0) return "denied";
+  return app.view.open > 0 && row.children.length === 0 ? "queued" : "running";
 }
 
 /**
@@ -125,7 +130,7 @@ function inputOf(action) {
  * @param {string} classes
  */
 function block(name, text, classes) {
-  return h("pre", { class: `block ${classes}`, tabIndex: 0, role: "region", "aria-label": name, textContent: text });
+  return h("pre", { class: `block ${classes}`, tabIndex: 0, role: "group", "aria-label": name, textContent: text });
 }
 
 /** @param {any[]} list */

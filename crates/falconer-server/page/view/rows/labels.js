@@ -13,6 +13,7 @@ export function otherTools(group) {
 export const STATUS = {
   running: "running",
   waiting: "waiting for an answer",
+  queued: "not started",
   ok: "done",
   failed: "failed",
   denied: "denied",
@@ -20,7 +21,7 @@ export const STATUS = {
 };
 
 /** @type {Record<string, string>} */
-export const SIGN = { running: "", waiting: "", ok: "✓", failed: "✕", denied: "⊘", aborted: "–" };
+export const SIGN = { running: "", waiting: "", queued: "", ok: "✓", failed: "✕", denied: "⊘", aborted: "–" };
 
 /** @type {Record<string, string>} */
 export const MODE = {
