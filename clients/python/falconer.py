@@ -215,9 +215,9 @@ class Falconer:
         """One request."""
         return self._call("GET", f"/v1/requests/{_word(id)}", {}, None, "json")
 
-    def answer_request(self, id: str, *, digest: str, verdict: Dict[str, Any]) -> Dict[str, Any]:
+    def answer_request(self, id: str, *, digest: str, verdict: Dict[str, Any], shown: Optional[str] = None) -> Dict[str, Any]:
         """Answer exactly what was shown; the first answer counts."""
-        return self._call("POST", f"/v1/requests/{_word(id)}/answer", {}, {"digest": digest, "verdict": verdict}, "json")
+        return self._call("POST", f"/v1/requests/{_word(id)}/answer", {}, {"digest": digest, "verdict": verdict, "shown": shown}, "json")
 
     def list_rules(self) -> Dict[str, Any]:
         """The rules, with who made them and how often they answered."""
@@ -314,3 +314,11 @@ class Falconer:
     def revoke_token(self, id: str) -> None:
         """Revoke a token; what is open with it ends."""
         return self._call("DELETE", f"/v1/tokens/{_word(id)}", {}, None, "nothing")
+
+    def show_trust(self, *, cwd: Optional[str] = None) -> Any:
+        """What a project wants beyond narrowing, and whether it is trusted."""
+        return self._call("GET", "/v1/trust", {"cwd": cwd}, None, "json")
+
+    def decide_trust(self, *, cwd: str, digest: str, verdict: str) -> Any:
+        """Trust the content of a project that was shown, or take the trust back."""
+        return self._call("POST", "/v1/trust", {}, {"cwd": cwd, "digest": digest, "verdict": verdict}, "json")

@@ -9,7 +9,7 @@ export type ActionKind = ("command" | "file_change" | "tool" | "web_search" | "n
 export type ActionStatus = ("running" | "ok" | "failed" | "denied" | "aborted" | "unknown");
 
 /** An answer to exactly what was shown. */
-export type AnswerRequest = { digest: string; verdict: Verdict };
+export type AnswerRequest = { digest: string; verdict: Verdict; shown?: Shown };
 
 /** The request with its answer. */
 export type Answered = { request: Request };
@@ -56,8 +56,11 @@ export type Commands = { commands: (Command)[]; models: (Model)[] };
 /** A session to make. */
 export type CreateSession = { id?: string | null; title?: string | null; engine?: string | null; model?: string | null; cwd: string; mode?: string | null; limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); message?: (SendMessage | null) };
 
+/** A decision about the content of a project. */
+export type DecideTrust = { cwd: string; digest: string; verdict: TrustVerdict };
+
 /** An answer: who, when and what. */
-export type DecisionRecord = { verdict: unknown; by: string; at: string; edited?: unknown; rule?: string | null; message?: string | null };
+export type DecisionRecord = { verdict: unknown; by: string; at: string; edited?: unknown; rule?: string | null; message?: string | null; shown?: (Shown | null) };
 
 /** What happens to a message while the agent is at work. */
 export type Delivery = ("queue" | "steer" | "interrupt");
@@ -156,16 +159,19 @@ export type NewRule = { text: string; and?: (string)[]; scope: RuleReach };
 export type Outcome = ("ok" | "failed" | "cancelled");
 
 /** The agent wants to do something. */
-export type PermissionRequested = { id: string; tool_use_id: string; tool: string; input: unknown; digest: string; reason?: string | null; suggestions?: (unknown)[]; agent?: string | null; title?: string | null; description?: string | null; blocked_path?: string | null; cwd?: string | null; expires_at?: string | null };
+export type PermissionRequested = { id: string; tool_use_id: string; tool: string; input: unknown; digest: string; reason?: string | null; suggestions?: (unknown)[]; agent?: string | null; title?: string | null; description?: string | null; blocked_path?: string | null; cwd?: string | null; needs_person?: boolean; expires_at?: string | null };
 
 /** Somebody, or something, answered. */
-export type PermissionResolved = { id: string; resolution: Resolution; by: string; message?: string | null; edited?: unknown; rule?: unknown };
+export type PermissionResolved = { id: string; resolution: Resolution; by: string; message?: string | null; edited?: unknown; rule?: unknown; shown?: (Shown | null) };
 
 /** The beginning of a text, and how much there was of it. */
 export type Preview = { text: string; length: number; first_line: string; truncated: boolean };
 
 /** An error as it is sent. */
 export type Problem = { type: string; title: string; status: number; detail: string; code: Code2; hint?: string | null; request?: (Request | null) };
+
+/** What a project wants beyond narrowing, and whether somebody trusts it. */
+export type ProjectTrust = { project: string; standing: string; digest: string; items: (TrustItem)[]; gone: (string)[]; ignored: (string)[] };
 
 /** A message to the agent, from being accepted to being given to the engine. */
 export type Prompt = { text: string; delivery: PromptDelivery; state: PromptState; attachments?: (Attachment)[]; by?: string | null; reason?: string | null };
@@ -183,7 +189,7 @@ export type QuestionKind = ("choice" | "plan" | "elicitation");
 export type QuestionRequested = { id: string; kind: QuestionKind; form: unknown; digest?: string; tool_use_id?: string | null; expires_at?: string | null };
 
 /** The question is answered, or not asked any more. */
-export type QuestionResolved = { id: string; resolution: Resolution; by: string; answers?: unknown; message?: string | null };
+export type QuestionResolved = { id: string; resolution: Resolution; by: string; answers?: unknown; message?: string | null; shown?: (Shown | null) };
 
 /** Markdown texts. */
 export type Render = { texts: (string)[] };
@@ -204,7 +210,7 @@ export type RequestKind = ("permission" | "choice" | "plan" | "elicitation");
 export type RequestList = { requests: (Request)[] };
 
 /** A permission or a question. */
-export type RequestRecord = { id: RequestId; session: SessionId; kind: RequestKind; tool?: string | null; tool_use_id?: string | null; input: unknown; digest: string; title?: string | null; description?: string | null; blocked_path?: string | null; reason?: string | null; suggestions?: (unknown)[]; agent?: string | null; requested_at: string; expires_at?: string | null; state: RequestState; decision?: (DecisionRecord | null) };
+export type RequestRecord = { id: RequestId; session: SessionId; kind: RequestKind; tool?: string | null; tool_use_id?: string | null; input: unknown; digest: string; title?: string | null; description?: string | null; blocked_path?: string | null; reason?: string | null; cwd?: string | null; suggestions?: (unknown)[]; agent?: string | null; requested_at: string; expires_at?: string | null; state: RequestState; decision?: (DecisionRecord | null) };
 
 /** How far a request came. */
 export type RequestState = ("pending" | "answered" | "delivered" | "expired" | "withdrawn");
@@ -249,7 +255,7 @@ export type RunCompleted = { outcome: Outcome; failure?: (Failure | null); text:
 export type RunId = string;
 
 /** What runs, and how. */
-export type RunStarted = { engine: string; engine_reason?: string | null; version?: string | null; native_session: string; model?: string | null; cwd: string; permission_mode?: string | null; auth?: string | null; billing?: string | null; sandbox?: string | null; tools?: (string)[]; tool_schemas?: Record<string, unknown>; mcp_servers?: Record<string, string> };
+export type RunStarted = { engine: string; engine_reason?: string | null; version?: string | null; native_session: string; model?: string | null; cwd: string; permission_mode?: string | null; auth?: string | null; billing?: string | null; sandbox?: string | null; confinement?: string | null; tools?: (string)[]; tool_schemas?: Record<string, unknown>; mcp_servers?: Record<string, string> };
 
 /** Whether commands in the sandbox are asked about. */
 export type SandboxedCommands = ("ask" | "run");
@@ -287,6 +293,9 @@ export type SessionNetwork = { domains?: (string)[] };
 /** What a session is doing. */
 export type SessionState = ("idle" | "running" | "ready" | "waiting" | "interrupted" | "closed");
 
+/** How a request was shown to the person who answered it. */
+export type Shown = ("full" | "viewed" | "skipped" | "part" | "page" | "api");
+
 /** Who made something happen. */
 export type Source = ("agent" | "user" | "falconer");
 
@@ -318,6 +327,18 @@ export type TokenRecord = { id: TokenId; name: string; scopes: (Scope)[]; create
 
 /** Tokens, those of the cache included. */
 export type Tokens = { input: number; output: number; cache_read: number; cache_write: number };
+
+/** Something of a project that needs trust, exactly as it would be used. */
+export type TrustItem = { wish: string; file: string; key: string; text: string; scripts: (TrustScript)[]; is_new: boolean };
+
+/** What a project wants, and whether somebody trusts it. */
+export type TrustReport = ProjectTrust;
+
+/** A file of the project that an item names. */
+export type TrustScript = { path: string; digest: string; text?: string | null };
+
+/** What is said about the content of a project. */
+export type TrustVerdict = ("grant" | "revoke");
 
 /** A turn is over. */
 export type TurnCompleted = { ok: boolean; text: string; structured_output?: unknown; failure?: (Failure | null); tokens: Tokens; models?: Record<string, unknown>; total_cost_usd: number; model_turns: number; duration_ms: number; api_duration_ms: number; denials?: (Denial)[]; stop_reason?: string | null; terminal_reason?: string | null; prompts?: (string)[]; origin?: string | null };
@@ -658,5 +679,15 @@ export class Falconer {
   /** Revoke a token; what is open with it ends. */
   async revokeToken(id: string): Promise<void> {
     return this.call("DELETE", `/v1/tokens/${encodeURIComponent(id)}`, {}, undefined, "nothing");
+  }
+
+  /** What a project wants beyond narrowing, and whether it is trusted. */
+  async showTrust(query: { cwd?: string } = {}): Promise<TrustReport> {
+    return this.call("GET", `/v1/trust`, query, undefined, "json");
+  }
+
+  /** Trust the content of a project that was shown, or take the trust back. */
+  async decideTrust(body: DecideTrust): Promise<TrustReport> {
+    return this.call("POST", `/v1/trust`, {}, body, "json");
   }
 }

@@ -1,11 +1,12 @@
 //! What every route can reach.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use falconer_hub::Hub;
 use falconer_store::{NewAudit, SessionId, Store};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -18,6 +19,9 @@ use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::roots::Roots;
 use crate::stream::wake::Wakeups;
+
+/// How long it counts that the store could be written.
+const READY_FOR: Duration = Duration::from_millis(500);
 
 /// What every route can reach.
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub(crate) struct App {
     pub(crate) wakeups: Wakeups,
     pub(crate) metrics: Metrics,
     streams: Arc<Semaphore>,
+    /// The last answer of the store, and when it came.
+    ready: Mutex<Option<(Instant, Result<(), String>)>>,
     /// What goes on although the one who asked for it is gone.
     pub(crate) work: TaskTracker,
     pub(crate) openapi: String,
@@ -57,11 +63,36 @@ impl App {
             wakeups: Wakeups::default(),
             metrics: Metrics::default(),
             streams: Arc::new(Semaphore::new(config.caps.streams)),
+            ready: Mutex::new(None),
             work: TaskTracker::new(),
             openapi,
             end: CancellationToken::new(),
             config,
         }
+    }
+
+    /// Returns why the store cannot be written, if it cannot.
+    ///
+    /// Anybody may ask, and each time something is written: so an answer holds for a moment.
+    pub(crate) async fn is_ready(&self) -> Result<(), String> {
+        let mut last = self.ready.lock().await;
+        if let Some((since, answer)) = last.as_ref()
+            && since.elapsed() < READY_FOR
+        {
+            return answer.clone();
+        }
+        let answer = self.store.ping().await.map_err(|error| {
+            tracing::warn!(%error, "not ready");
+            // The path of the store is nobody's business.
+            match error {
+                falconer_store::Error::Full { .. } => "the disk of the store is full",
+                falconer_store::Error::ReadOnly { .. } => "the store cannot be written",
+                _ => "the store does not answer",
+            }
+            .to_owned()
+        });
+        *last = Some((Instant::now(), answer.clone()));
+        answer
     }
 
     /// Room for one more stream, held as long as it is open.

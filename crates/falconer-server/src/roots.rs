@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::problem::{Code, Problem};
 
@@ -53,6 +53,13 @@ impl Roots {
             true => Ok(resolved),
             false => Err(outside()),
         }
+    }
+
+    /// Whether a path is below a root, as it is written and where it leads, as far as it exists.
+    pub(crate) fn hold(&self, path: &Path) -> bool {
+        let has_parent = path.components().any(|part| part == Component::ParentDir);
+        let existing = path.ancestors().find_map(|part| part.canonicalize().ok());
+        !has_parent && self.contain(path) && existing.is_some_and(|real| self.contain(&real))
     }
 
     /// The folders in a folder; the roots if none is named.

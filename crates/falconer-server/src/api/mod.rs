@@ -6,11 +6,12 @@ mod request;
 mod rule;
 mod session;
 mod surroundings;
+mod trust;
 
 pub(crate) use account::{AuditLog, Code, CodeAsked, Login, MadeToken, Me, TokenAsked, TokenList};
 pub(crate) use message::{MessageList, SendMessage, Sent, TakenBack};
 pub use request::Request;
-pub(crate) use request::{AnswerRequest, Answered, RequestList};
+pub(crate) use request::{AnswerRequest, Answered, RequestList, by_api};
 pub(crate) use rule::{ChangeRule, ExplainRule, Explanation, RuleAsked, RuleList, RuleReach};
 pub(crate) use session::{
     ChangeSession, CreateSession, EventList, ForkSession, Session, SessionList,
@@ -19,6 +20,8 @@ pub(crate) use surroundings::{
     Command, Commands, EngineList, Folder, FolderList, Health, Model, ModelList, Render, Rendered,
     StoredFile, said,
 };
+
+pub(crate) use trust::{DecideTrust, TrustReport};
 
 pub(crate) use crate::problem::Problem;
 
@@ -44,10 +47,10 @@ macro_rules! described {
 
 described! {
     AnswerRequest, Answered, AuditLog, ChangeRule, ChangeSession, Code, CodeAsked, Commands,
-    CreateSession, EngineList, EventList, ExplainRule, Explanation, FolderList, ForkSession,
+    CreateSession, DecideTrust, EngineList, EventList, ExplainRule, Explanation, FolderList, ForkSession,
     Health, Login, MadeToken, Me, MessageList, ModelList, Problem, Render, Rendered, Request,
     RequestList, RuleAsked, Rule, RuleList, SendMessage, Sent, Session, SessionList, StoredFile,
-    TakenBack, TokenAsked, TokenList,
+    TakenBack, TokenAsked, TokenList, TrustReport,
 }
 
 pub(crate) use rule::Rule;

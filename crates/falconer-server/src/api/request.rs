@@ -1,5 +1,6 @@
 //! Permissions and questions.
 
+use falconer_event::Shown;
 use falconer_hub::Verdict;
 use falconer_store::RequestRecord;
 use schemars::JsonSchema;
@@ -23,6 +24,13 @@ pub(crate) struct AnswerRequest {
     /// The digest of the request that was shown.
     pub(crate) digest: String,
     pub(crate) verdict: Verdict,
+    /// How the request was shown to the person who answers; `api` if nothing is said.
+    #[serde(default = "by_api")]
+    pub(crate) shown: Shown,
+}
+
+pub(crate) fn by_api() -> Shown {
+    Shown::Api
 }
 
 /// The request with its answer.

@@ -57,6 +57,8 @@ pub(crate) const TABLE: &[(&str, &str, Access)] = &[
     ("PATCH", "/v1/rules/{id}", APPROVE),
     ("DELETE", "/v1/rules/{id}", APPROVE),
     ("POST", "/v1/rules/explain", READ),
+    ("GET", "/v1/trust", READ),
+    ("POST", "/v1/trust", APPROVE),
     ("GET", "/v1/engines", READ),
     ("GET", "/v1/models", READ),
     ("POST", "/v1/attachments", OPERATE),
@@ -115,6 +117,7 @@ mod tests {
             ("POST", "/v1/requests/{id}/answer"),
             ("POST", "/v1/rules"),
             ("PATCH", "/v1/rules/{id}"),
+            ("POST", "/v1/trust"),
         ] {
             assert_eq!(access(method, path), Some(APPROVE));
         }

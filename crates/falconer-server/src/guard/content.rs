@@ -4,7 +4,7 @@
 //! `application/json`, nor a header of our own.
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -17,10 +17,27 @@ pub(crate) const ATTACHMENTS: &str = "/v1/attachments";
 
 /// Refuses changes that are not JSON.
 pub(crate) async fn check(request: Request, next: Next) -> Response {
+    if request.headers().contains_key(header::TRANSFER_ENCODING) {
+        return ambiguous();
+    }
     match verdict(request.method(), request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
+}
+
+/// Refuses a body whose length is not said by `Content-Length`, and closes the connection.
+///
+/// A proxy that reads the other header when both are there takes the rest of the body for a
+/// request of somebody else. HTTP below us has left `Content-Length` out by now, so that both
+/// cannot be told from `Transfer-Encoding` alone: neither is taken.
+fn ambiguous() -> Response {
+    let text = "the length of a body is said by Content-Length, not by Transfer-Encoding";
+    let problem = Problem::new(Code::InvalidJson, text).hint("send the body in one piece");
+    let mut response = problem.into_response();
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
+    response
 }
 
 fn verdict(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
@@ -56,8 +73,7 @@ fn verdict(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Probl
 
 fn has_body(headers: &HeaderMap) -> bool {
     let length = headers.get(header::CONTENT_LENGTH);
-    headers.contains_key(header::TRANSFER_ENCODING)
-        || length.is_some_and(|length| length.as_bytes() != b"0")
+    length.is_some_and(|length| length.as_bytes() != b"0")
 }
 
 fn is_json(kind: &[u8]) -> bool {

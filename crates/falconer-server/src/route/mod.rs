@@ -13,3 +13,4 @@ pub(crate) mod streams;
 pub(crate) mod surroundings;
 pub(crate) mod table;
 pub(crate) mod tokens;
+pub(crate) mod trust;

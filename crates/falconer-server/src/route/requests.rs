@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
+use falconer_hub::Answerer;
 use falconer_store::{Decided, RequestId, RequestQuery, RequestState, SessionId};
 use serde::Deserialize;
 use serde_json::json;
@@ -90,13 +91,17 @@ pub(crate) async fn answer(
     let (hub, by) = (app.hub.clone(), principal.name().to_owned());
     let request = id.clone();
     let work = async move {
-        hub.answer(&request, &asked.digest, asked.verdict, &by)
-            .await
+        let by = Answerer::new(&by, asked.shown);
+        hub.answer(&request, &asked.digest, asked.verdict, by).await
     };
     match app.finish(work).await?? {
         Decided::Won(request) => {
             // The hub wrote down what was shown and decided; this says with which token.
-            let detail = json!({"request": request.id, "digest": request.digest});
+            let shown = request
+                .decision
+                .as_ref()
+                .and_then(|decision| decision.shown);
+            let detail = json!({"request": request.id, "digest": request.digest, "shown": shown});
             app.audit(principal, "request.answer", Some(&request.session), detail)
                 .await;
             let request = Request(request);

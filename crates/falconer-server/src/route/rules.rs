@@ -107,6 +107,28 @@ pub(crate) async fn explain_rule(
     question.cwd = asked.cwd.map(Into::into);
     question.session = asked.session.map(SessionId::from);
     question.rule = asked.rule;
-    let explained = app.hub.explain(&question).await?;
+    let mut explained = app.hub.explain(&question).await?;
+    if !stays_inside(&app, &question).await? {
+        // They differ for files and directories: nobody learns what exists elsewhere.
+        explained.suggestions.clear();
+    }
     Ok(axum::Json(explained.into()))
+}
+
+/// Fields of tool inputs that name files.
+const PATH_FIELDS: [&str; 3] = ["file_path", "notebook_path", "path"];
+
+/// Whether all files that a question names are below the roots.
+async fn stays_inside(app: &App, question: &Question) -> Result<bool, Problem> {
+    let cwd = match (&question.cwd, &question.session) {
+        (Some(cwd), _) => cwd.clone(),
+        (None, Some(id)) => app.store.session(id).await?.cwd.into(),
+        (None, None) => "/".into(),
+    };
+    let named = PATH_FIELDS
+        .iter()
+        .filter_map(|name| question.input.get(name)?.as_str());
+    Ok(named
+        .map(|path| cwd.join(path))
+        .all(|path| app.roots.hold(&path)))
 }

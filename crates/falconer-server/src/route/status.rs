@@ -25,16 +25,13 @@ pub(crate) async fn health() -> axum::Json<Health> {
     responses((status = 200, description = "It can", body = Health),
         (status = 503, description = "It cannot", body = Health)))]
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> Response {
-    let (status, text) = match app.store.ping().await {
-        _ if app.end.is_cancelled() => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-        Ok(()) => (StatusCode::OK, "ok"),
-        Err(error) => {
-            tracing::warn!(%error, "not ready");
-            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer")
-        }
+    let (status, text) = match app.is_ready().await {
+        _ if app.end.is_cancelled() => (StatusCode::SERVICE_UNAVAILABLE, "stopping".to_owned()),
+        Ok(()) => (StatusCode::OK, "ok".to_owned()),
+        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
     };
     let health = Health {
-        status: text.to_owned(),
+        status: text,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     (status, axum::Json(health)).into_response()

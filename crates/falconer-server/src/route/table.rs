@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::{
     account, attachments, events, export, messages, requests, rules, sessions, status, streams,
-    surroundings, tokens,
+    surroundings, tokens, trust,
 };
 use crate::app::App;
 use crate::auth::gate;
@@ -59,6 +59,7 @@ pub(crate) fn described() -> (Router<Arc<App>>, OpenApi) {
         .routes(routes!(rules::list_rules, rules::add_rule))
         .routes(routes!(rules::change_rule, rules::remove_rule))
         .routes(routes!(rules::explain_rule))
+        .routes(routes!(trust::show_trust, trust::decide_trust))
         .routes(routes!(surroundings::list_engines))
         .routes(routes!(surroundings::list_models))
         .routes(routes!(attachments::store_attachment))

@@ -41,6 +41,7 @@ pub(crate) async fn make_token(
     principal.need_all(&asked.scopes)?;
     let failed = |error| Problem::internal("make a token", error);
     let secret = Secret::token().map_err(failed)?;
+    app.hub.redactor().learn([secret.reveal()]);
     let hash = TokenHash::from(secret.hash().as_str());
     let new = NewToken::new(asked.name.trim(), hash, asked.scopes);
     let token = app.store.add_token(new).await?;

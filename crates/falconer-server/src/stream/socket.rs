@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::ws::{Message, WebSocket};
+use falconer_event::Shown;
 use falconer_hub::Verdict;
 use falconer_store::{Delivery, RequestId, Scope, SessionId};
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::api::{AnswerRequest, SendMessage};
+use crate::api::{AnswerRequest, SendMessage, by_api};
 use crate::app::App;
 use crate::auth::principal::Principal;
 use crate::problem::{Code, Problem};
@@ -61,6 +62,8 @@ enum Order {
         request: String,
         digest: String,
         verdict: Verdict,
+        #[serde(default = "by_api")]
+        shown: Shown,
     },
     Interrupt {
         #[serde(default, rename = "ref")]
@@ -189,8 +192,13 @@ impl Talk {
                 request,
                 digest,
                 verdict,
+                shown,
             } => {
-                let answer = AnswerRequest { digest, verdict };
+                let answer = AnswerRequest {
+                    digest,
+                    verdict,
+                    shown,
+                };
                 (mark, self.answer(request.into(), answer).await)
             }
             Order::Interrupt { mark, session } => (mark, self.interrupt(session.into()).await),

@@ -396,14 +396,14 @@ async fn too_much_is_refused_before_it_is_read() {
         .await
         .unwrap();
     problem(large, 413, "too_large").await;
-    // Without a length that could be believed.
+    // Without a length that could be believed: not even looked at.
     let chunks = (0..4).map(|_| Ok::<_, std::io::Error>(vec![b' '; 6000]));
     let chunks = futures_util::stream::iter(chunks);
     let request = server
         .ask(Method::POST, "/v1/render")
         .header("content-type", "application/json");
     let request = request.body(reqwest::Body::wrap_stream(chunks));
-    problem(request.send().await.unwrap(), 413, "too_large").await;
+    problem(request.send().await.unwrap(), 400, "invalid_json").await;
     let request = server
         .ask(Method::POST, "/v1/attachments")
         .header("x-falconer-name", "a");
@@ -616,4 +616,52 @@ async fn expect_form(method: &Method, path: &str, body: &str, answer: reqwest::R
             "{method} {path} {body}: {text}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_body_of_two_lengths_is_refused_and_the_connection_closed() {
+    let place = Place::new();
+    let server = place.serve().await;
+    let port = server.address.port();
+    let token = server.token.clone();
+    let hidden = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    for (one, other) in [
+        ("Content-Length: 4", "Transfer-Encoding: chunked"),
+        ("Transfer-Encoding: chunked", "Content-Length: 4"),
+        ("Transfer-Encoding: chunked", "X-Nothing: 1"),
+    ] {
+        let request = format!(
+            "POST /v1/rules/explain HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
+             Authorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+             {one}\r\n{other}\r\n\r\n0\r\n\r\n{hidden}"
+        );
+        let answer = raw(&server, request).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 400"),
+            "{one}, {other}: {answer}"
+        );
+        assert!(answer.contains("connection: close"), "{answer}");
+        assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn suggestions_do_not_tell_what_exists_outside_the_roots() {
+    let place = Place::new();
+    let server = place.serve().await;
+    let mut seen = Vec::new();
+    for path in ["/etc", "/etc-missing", "/etc/../etc", "/proc/self/root/etc"] {
+        let asked = serde_json::json!({"tool": "Read", "input": {"file_path": path}});
+        let mut explained = server.post("/v1/rules/explain", asked).await;
+        assert!(
+            explained
+                .get("suggestions")
+                .is_none_or(|it| it == &serde_json::json!([])),
+            "{explained}"
+        );
+        explained["because"] = serde_json::Value::Null;
+        seen.push(explained);
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 1, "{seen:?}");
 }
