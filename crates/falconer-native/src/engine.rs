@@ -3,6 +3,7 @@
 use falconer::{EngineLaunch, Error, InProcessEngine, Link};
 use falconer_engine::{Launch, Model};
 use falconer_scenario::Scenario;
+use falconer_secret::Redactor;
 use futures_util::future::BoxFuture;
 
 use crate::life::{Life, Stderr};
@@ -13,6 +14,7 @@ use crate::life::{Life, Stderr};
 #[derive(Debug, Clone, Default)]
 pub struct NativeEngine {
     model: Model,
+    redactor: Redactor,
 }
 
 impl NativeEngine {
@@ -29,7 +31,16 @@ impl NativeEngine {
     pub fn scripted(scenario: Scenario) -> Self {
         Self {
             model: Model::Scripted(Box::new(scenario)),
+            redactor: Redactor::default(),
         }
+    }
+
+    /// Shares a redactor: it learns the secrets that sessions come to know, such as the key a
+    /// helper prints, and takes them out of the transcripts on disk.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
     }
 }
 
@@ -39,13 +50,14 @@ impl InProcessEngine for NativeEngine {
     }
 
     fn open(&self, launch: EngineLaunch) -> BoxFuture<'static, Result<Link, Error>> {
-        let model = self.model.clone();
+        let (model, redactor) = (self.model.clone(), self.redactor.clone());
         Box::pin(async move {
             let stderr = Stderr::of(&launch);
             let launch = Launch {
                 args: launch.args,
                 env: launch.env,
                 cwd: launch.cwd,
+                redactor,
             };
             let session = falconer_engine::open(launch, model);
             stderr.say(session.warnings);

@@ -1,11 +1,14 @@
 //! What there is to authenticate with, and which engine can use it. Values are never shown.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use falconer::account::{Candidate, Discovery, Source, Verdict};
 use falconer::{Auth, Billing};
+use falconer_engine::{Standing, TrustStore, inspect, state_directory};
+use falconer_secret::Redactor;
 use serde_json::Value;
 
 use super::environment::Environment;
@@ -73,17 +76,21 @@ const CLOUDS: [(&str, &str, Serves); 3] = [
 ];
 
 impl Credentials {
-    /// Looks at an environment, the user's settings and files, and the settings of a project.
+    /// Looks at an environment, the user's settings and files, and the helper of a project that
+    /// is trusted. Keys and addresses are never taken from a project.
     #[must_use]
     pub fn look(environment: &Environment, project: Option<&Path>) -> Self {
         let mut credentials = Self {
             found: Vec::new(),
             looked_at: Vec::new(),
         };
-        let settings = Settings::read(environment, project);
+        let settings = Settings::read(environment);
+        settings.teach(environment.redactor());
+        teach_logins(environment);
+        let trusted = project.and_then(|project| trusted_helper(environment, project));
         credentials.clouds(environment, &settings);
         credentials.anthropic(environment, &settings);
-        credentials.helper(&settings);
+        credentials.helper(&settings, trusted);
         credentials.discovered(environment);
         credentials.special(environment);
         credentials
@@ -134,11 +141,11 @@ impl Credentials {
         }
     }
 
-    fn helper(&mut self, settings: &Settings) {
-        let helper = settings.files.iter().find(|file| file.helper);
-        match helper {
-            Some(file) => {
-                let source = format!("apiKeyHelper in {}", file.path.display());
+    fn helper(&mut self, settings: &Settings, trusted: Option<PathBuf>) {
+        let helper = settings.file.as_ref().filter(|file| file.helper);
+        match trusted.or_else(|| helper.map(|file| file.path.clone())) {
+            Some(path) => {
+                let source = format!("apiKeyHelper in {}", path.display());
                 self.add(source, Billing::Api, Serves::Every, Auth::Inherit);
             }
             None => self.missed("setting apiKeyHelper: not set"),
@@ -226,9 +233,9 @@ impl fmt::Display for Credentials {
     }
 }
 
-/// The parts of settings files that are about authentication.
+/// The parts of the user's settings that are about authentication.
 struct Settings {
-    files: Vec<SettingsFile>,
+    file: Option<SettingsFile>,
 }
 
 struct SettingsFile {
@@ -238,18 +245,36 @@ struct SettingsFile {
     helper: bool,
 }
 
+/// The file of a project that names a helper, if somebody trusts it.
+fn trusted_helper(environment: &Environment, project: &Path) -> Option<PathBuf> {
+    let state = state_directory(|name| environment.value(name).map(ToOwned::to_owned))?;
+    let own = environment.claude_directory();
+    let inspection = inspect(project, &TrustStore::new(&state), own.as_deref()).ok()?;
+    let mut items = inspection.items.iter();
+    let helper = items.find(|item| item.key == "apiKeyHelper")?;
+    let is_trusted = inspection.standing == Standing::Trusted;
+    is_trusted.then(|| inspection.project.join(&helper.file))
+}
+
 impl Settings {
-    fn read(environment: &Environment, project: Option<&Path>) -> Self {
+    fn read(environment: &Environment) -> Self {
         let user = environment.claude_directory();
         let user = user.map(|directory| directory.join("settings.json"));
-        let project = project.into_iter().flat_map(|project| {
-            let names = ["settings.json", "settings.local.json"];
-            names.map(|name| project.join(".claude").join(name))
-        });
-        let files = user.into_iter().chain(project);
         Self {
-            files: files.filter_map(SettingsFile::read).collect(),
+            file: user.and_then(SettingsFile::read),
         }
+    }
+
+    /// Teaches the secrets in the `env` section.
+    fn teach(&self, redactor: &Redactor) {
+        let Some(file) = &self.file else {
+            return;
+        };
+        let texts = file.env.iter().filter_map(|(name, value)| {
+            let value = value.as_str()?;
+            Some((OsStr::new(name), OsStr::new(value)))
+        });
+        redactor.learn_variables(texts);
     }
 
     /// A variable of the environment, else of the user's settings, and where it was found.
@@ -258,28 +283,54 @@ impl Settings {
             let text = value.to_string_lossy().into_owned();
             return Some((text, format!("variable {name}")));
         }
-        self.files.iter().find_map(|file| {
-            let text = match file.env.get(name)? {
-                Value::String(text) if !text.is_empty() => text.clone(),
-                Value::Number(number) => number.to_string(),
-                _ => return None,
-            };
-            let place = format!("{name} in the env section of {}", file.path.display());
-            Some((text, place))
-        })
+        let file = self.file.as_ref()?;
+        let text = match file.env.get(name)? {
+            Value::String(text) if !text.is_empty() => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        let place = format!("{name} in the env section of {}", file.path.display());
+        Some((text, place))
     }
+}
+
+/// Files of the CLI in which keys and logins are kept, below the home.
+const LOGINS: [&str; 3] = [
+    ".claude.json",
+    ".claude.json.api",
+    ".claude-oauth-credentials.json",
+];
+
+/// Teaches the keys and tokens in the files of the CLI, whether or not they are used.
+fn teach_logins(environment: &Environment) {
+    let home = environment.value("HOME").map(Path::new);
+    let in_home = home
+        .into_iter()
+        .flat_map(|home| LOGINS.map(|name| home.join(name)));
+    let login = environment.claude_directory();
+    let login = login.map(|directory| directory.join(".credentials.json"));
+    for path in in_home.chain(login) {
+        if let Some(document) = read(&path) {
+            environment.redactor().learn_document(&document);
+        }
+    }
+}
+
+/// Reads a file of reasonable size as JSON.
+fn read(path: &Path) -> Option<Value> {
+    let file = std::fs::File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(SETTINGS_LIMIT).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 impl SettingsFile {
     /// Nothing if the file is of no use; the engine tells about that.
     fn read(path: PathBuf) -> Option<Self> {
-        let file = std::fs::File::open(&path).ok()?;
-        if !file.metadata().ok()?.is_file() {
-            return None;
-        }
-        let mut text = String::new();
-        file.take(SETTINGS_LIMIT).read_to_string(&mut text).ok()?;
-        let mut settings: Value = serde_json::from_str(&text).ok()?;
+        let mut settings = read(&path)?;
         let env = match settings["env"].take() {
             Value::Object(env) => env,
             _ => serde_json::Map::new(),

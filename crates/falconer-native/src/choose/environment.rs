@@ -6,12 +6,15 @@ use std::path::PathBuf;
 
 use falconer::Options;
 use falconer::account::Sources;
+use falconer_secret::Redactor;
 
 /// Variables, and the home they name.
 #[derive(Clone)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
     kind: Kind,
+    /// Knows the secrets in the variables, and learns those in files.
+    redactor: Redactor,
 }
 
 /// Whose variables they are.
@@ -27,19 +30,31 @@ impl Environment {
     /// That of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
-        Self {
-            variables: std::env::vars_os().collect(),
-            kind: Kind::Inherited,
-        }
+        Self::with(falconer_sandbox::variables(), Kind::Inherited)
     }
 
     /// Exactly these variables; an engine that is chosen gets them, and no others.
     #[must_use]
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self::with(variables.into_iter().collect(), Kind::Given)
+    }
+
+    fn with(variables: Vec<(OsString, OsString)>, kind: Kind) -> Self {
+        let redactor = Redactor::default();
+        let borrowed = variables.iter();
+        redactor.learn_variables(borrowed.map(|(name, value)| (name.as_ref(), value.as_ref())));
         Self {
-            variables: variables.into_iter().collect(),
-            kind: Kind::Given,
+            variables,
+            kind,
+            redactor,
         }
+    }
+
+    /// Takes the secrets of this environment, and of every engine that was chosen in it, out of
+    /// what is shown and written.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// All of them.

@@ -200,7 +200,8 @@ fn script(request: &EngineRequest, environment: &Environment) -> Result<Chosen, 
     about.engine = "script".to_owned();
     about.engine_reason = Some(format!("asked for; plays {}", file.display()));
     about.auth = Some("none needed".to_owned());
-    let options = base(request, environment).engine(NativeEngine::scripted(scenario));
+    let engine = NativeEngine::scripted(scenario).redactor(environment.redactor().clone());
+    let options = base(request, environment).engine(engine);
     Ok(Chosen { options, about })
 }
 
@@ -215,8 +216,12 @@ fn native(
     about.engine_reason = Some(reason.to_owned());
     about.auth = Some(credential.source.clone());
     about.billing = Some(credential.billing.to_string());
+    about.confinement = Some(match falconer_engine::confinement() {
+        Ok(_) => "in force".to_owned(),
+        Err(reason) => format!("not in force: {reason}"),
+    });
     let options = base(request, environment)
-        .engine(NativeEngine::new())
+        .engine(NativeEngine::new().redactor(environment.redactor().clone()))
         .auth(credential.auth.clone());
     Chosen { options, about }
 }

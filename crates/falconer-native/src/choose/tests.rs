@@ -182,6 +182,19 @@ fn settings_count_and_a_helper_is_never_shown() {
 }
 
 #[test]
+fn a_project_gives_no_key_and_no_address() {
+    let machine = Machine::new();
+    let env = r#"{"env": {"ANTHROPIC_API_KEY": "sk-ant-x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
+        "CLAUDE_CODE_USE_BEDROCK": "1"}, "apiKeyHelper": "echo k"}"#;
+    machine.write("project/.claude/settings.json", env);
+    machine.write("project/.claude/settings.local.json", env);
+    let mut request = EngineRequest::new(EngineChoice::Native);
+    request.cwd = Some(machine.0.path().join("project"));
+    let error = choose(&request, &machine.environment(&[])).unwrap_err();
+    assert!(matches!(error, ChooseError::NoCredentials(_)), "{error}");
+}
+
+#[test]
 fn what_was_named_is_used_or_refused() {
     let machine = Machine::with_cli();
     let named = ("FALCONER_CLAUDE_PATH", "/nowhere/claude");

@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use falconer::{Ending, Engine, EngineExit, Inbound, LineSink, LineSource, Link, Transport};
+use falconer_secret::Redactor;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::redact::{redact, redact_text};
+use super::redact::redact;
 use super::{Direction, END_OF_INPUT, Entry};
 
 /// Records what passes through a transport as a cassette.
@@ -35,6 +36,15 @@ pub fn record<T: Transport>(transport: T, writer: impl Write + Send + 'static) -
     Recorder {
         transport,
         tape: Tape::new(Box::new(writer)),
+    }
+}
+
+impl<T> Recorder<T> {
+    /// Takes the secrets that this one knows out, besides what looks like one.
+    #[must_use]
+    pub fn redactor(self, redactor: Redactor) -> Self {
+        self.tape.reel().redactor = redactor;
+        self
     }
 }
 
@@ -77,6 +87,7 @@ struct Tape(Arc<Mutex<Reel>>);
 
 struct Reel {
     writer: Box<dyn Write + Send>,
+    redactor: Redactor,
     start: Instant,
     failure: Option<io::Error>,
     ended: bool,
@@ -94,6 +105,7 @@ impl Tape {
     fn new(writer: Box<dyn Write + Send>) -> Self {
         Self(Arc::new(Mutex::new(Reel {
             writer,
+            redactor: Redactor::default(),
             start: Instant::now(),
             failure: None,
             ended: false,
@@ -140,7 +152,7 @@ impl Tape {
 
 impl Reel {
     fn add(&mut self, dir: Direction, mut line: Value) {
-        redact(&mut line);
+        redact(&self.redactor, &mut line);
         let t_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Err(error) = self.write(&Entry { t_ms, dir, line }) {
             self.failure.get_or_insert(error);
@@ -158,8 +170,7 @@ impl Reel {
 /// A line as JSON, or as text if it is none.
 fn read(line: &[u8]) -> Value {
     serde_json::from_slice(line).unwrap_or_else(|_| {
-        let mut text = String::from_utf8_lossy(line).into_owned();
-        redact_text(&mut text);
+        let text = String::from_utf8_lossy(line).into_owned();
         Value::String(text)
     })
 }

@@ -1,9 +1,7 @@
 //! Takes secrets out of a line before it is written to a cassette.
 
+use falconer_secret::{REDACTED, Redactor};
 use serde_json::Value;
-
-/// What stands where a secret was.
-const MASK: &str = "[redacted]";
 
 /// Objects whose values are all secrets, whatever their keys.
 const SECRET_OBJECTS: [&str; 3] = ["env", "headers", "variables"];
@@ -24,24 +22,25 @@ const SECRET_KEYS: [&str; 9] = [
 /// Endings of keys whose value is a secret.
 const SECRET_ENDINGS: [&str; 4] = ["api_key", "_token", "_secret", "_password"];
 
-/// Beginnings of words that are secrets wherever they stand.
-const SECRET_WORDS: [&str; 5] = ["sk-ant-", "sk-proj-", "ghp_", "github_pat_", "xoxb-"];
+/// Replaces the secrets of a line: by name, by value and by pattern.
+pub(super) fn redact(redactor: &Redactor, value: &mut Value) {
+    redact_names(value);
+    redactor.value(value);
+}
 
-/// Replaces the secrets of a line.
-pub(super) fn redact(value: &mut Value) {
+fn redact_names(value: &mut Value) {
     match value {
-        Value::String(text) => redact_text(text),
-        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::Array(items) => items.iter_mut().for_each(redact_names),
         Value::Object(fields) => {
             for (key, field) in fields {
                 match (is_secret(key), SECRET_OBJECTS.contains(&key.as_str())) {
-                    (true, _) if field.is_string() => *field = MASK.into(),
+                    (true, _) if field.is_string() => *field = REDACTED.into(),
                     (_, true) => mask_values(field),
-                    (_, false) => redact(field),
+                    (_, false) => redact_names(field),
                 }
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -53,35 +52,14 @@ fn is_secret(key: &str) -> bool {
 
 fn mask_values(value: &mut Value) {
     let Value::Object(fields) = value else {
-        return redact(value);
+        return redact_names(value);
     };
     for field in fields.values_mut() {
         match field {
-            Value::String(text) => MASK.clone_into(text),
-            other => redact(other),
+            Value::String(text) => REDACTED.clone_into(text),
+            other => redact_names(other),
         }
     }
-}
-
-/// Replaces the words of a text that look like keys, and what follows `Bearer`.
-pub(super) fn redact_text(text: &mut String) {
-    for start in SECRET_WORDS.iter().chain(&["Bearer "]) {
-        let mut from = 0;
-        while let Some(found) = text[from..].find(start) {
-            let begin = from + found + start.len();
-            let word = text[begin..].find(|c: char| !is_word(c));
-            let end = word.map_or(text.len(), |length| begin + length);
-            from = begin;
-            // A short word is speech about keys, not a key.
-            if end - begin >= 8 {
-                text.replace_range(begin..end, MASK);
-            }
-        }
-    }
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '+' | '/' | '=')
 }
 
 #[cfg(test)]
@@ -92,26 +70,29 @@ mod tests {
     #[test]
     fn secrets_are_masked_and_the_rest_is_kept() {
         let table = [
-            (json!({"x-api-key": "abc"}), json!({"x-api-key": MASK})),
+            (json!({"x-api-key": "abc"}), json!({"x-api-key": REDACTED})),
             (
                 json!({"Authorization": "Bearer x"}),
-                json!({"Authorization": MASK}),
+                json!({"Authorization": REDACTED}),
             ),
-            (json!({"access_token": "t"}), json!({"access_token": MASK})),
+            (
+                json!({"access_token": "t"}),
+                json!({"access_token": REDACTED}),
+            ),
             (
                 json!({"env": {"PATH": "/bin"}}),
-                json!({"env": {"PATH": MASK}}),
+                json!({"env": {"PATH": REDACTED}}),
             ),
             (json!({"env": []}), json!({"env": []})),
             (
                 json!({"servers": {"s": {"headers": {"a": "b"}}}}),
-                json!({"servers": {"s": {"headers": {"a": MASK}}}}),
+                json!({"servers": {"s": {"headers": {"a": REDACTED}}}}),
             ),
             (
                 json!("key sk-ant-api03-0123456789 end"),
-                json!("key sk-ant-[redacted] end"),
+                json!("key [redacted] end"),
             ),
-            (json!("Bearer abcdefgh12345678"), json!("Bearer [redacted]")),
+            (json!("Bearer abcdefgh12345678"), json!("[redacted]")),
             (json!("a Bearer of news"), json!("a Bearer of news")),
             (json!({"input_tokens": 3}), json!({"input_tokens": 3})),
             (
@@ -124,7 +105,7 @@ mod tests {
             ),
         ];
         for (mut line, expected) in table {
-            redact(&mut line);
+            redact(&Redactor::default(), &mut line);
             assert_eq!(line, expected);
         }
     }
