@@ -4,30 +4,36 @@ use clap::Args;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use crate::ask::{Lines, Open};
+use crate::ask::{Desk, Lines, Open, Step};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault, say};
 use crate::remote::{Remote, Server, open_of, verdict_json};
-use crate::render::{Screen, clean, first_line};
+use crate::render::{Screen, Window, clean, for_stdout, visible_line};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   falconer approve                      asks what waits, one after the other
-  falconer approve --list               only says what waits
-  falconer approve 7f3/1 yes
-  falconer approve 7f3/1 'no use the staging server'
+  falconer approve --list               shows what waits, in full
+  falconer approve 7f3.1                asks about this one
+  falconer approve 7f3.1 'no use the staging server'
+  falconer approve 7f3.1 yes --digest 3fe0c2…
   falconer approve --list --json
 
-An answer is about exactly what was shown. If somebody else was faster, or the
-request has changed, nothing is decided and you are told.")]
+An answer is about exactly what was shown. On a terminal the request is shown
+before an approval is taken; elsewhere an approval needs the digest that `--list`
+prints. If somebody else was faster, or the request has changed, nothing is
+decided and you are told.")]
 pub(crate) struct Approve {
     /// The request
     request: Option<String>,
     /// The answer, as on the terminal: yes, no with a reason, always, edit, stop
     #[arg(requires = "request")]
     answer: Option<String>,
-    /// Only say what waits
+    /// The digest of the request that was shown; an approval without a terminal needs it
+    #[arg(long, requires = "answer", value_name = "DIGEST")]
+    digest: Option<String>,
+    /// Only show what waits
     #[arg(long, conflicts_with = "answer")]
     list: bool,
     /// For programs
@@ -40,7 +46,7 @@ pub(crate) struct Approve {
 pub(crate) async fn approve(arguments: Approve) -> Done {
     let remote = Remote::connect(&arguments.server)?;
     if let (Some(id), Some(answer)) = (&arguments.request, &arguments.answer) {
-        return one(&remote, id, answer).await;
+        return one(&remote, id, answer, arguments.digest.as_deref()).await;
     }
     let waiting = remote.get("/v1/requests?state=pending").await?;
     let mut waiting = waiting["requests"].as_array().cloned().unwrap_or_default();
@@ -49,7 +55,7 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
     }
     if arguments.json {
         let text = serde_json::to_string_pretty(&waiting).map_err(std::io::Error::other)?;
-        anstream::println!("{text}");
+        anstream::println!("{}", for_stdout(text));
         return Ok(Exit::Success);
     }
     if waiting.is_empty() {
@@ -62,57 +68,84 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
     Ok(Exit::Success)
 }
 
+/// Prints a request in full, and the digest an approval has to name.
 fn print(request: &Value) {
-    let text = |name: &str| clean(request[name].as_str().unwrap_or_default());
-    let input = first_line(&clean(&request["input"].to_string()));
-    anstream::println!(
-        "{}  {}  {}  {input}",
-        text("id").bold(),
-        text("session"),
-        text("tool")
-    );
+    let text = |name: &str| visible_line(request[name].as_str().unwrap_or_default());
+    let (id, session, tool) = (text("id"), text("session"), text("tool"));
+    anstream::println!("{}  {session}  {tool}", id.bold());
+    let Some(open) = open_of(request) else {
+        return;
+    };
+    for row in open.sheet().rows(Window::now().columns) {
+        anstream::println!("{row}");
+    }
+    anstream::println!("  digest: {}", visible_line(&open.digest));
 }
 
-async fn one(remote: &Remote, id: &str, answer: &str) -> Done {
+async fn one(remote: &Remote, id: &str, answer: &str, digest: Option<&str>) -> Done {
     let request = remote.get(&format!("/v1/requests/{}", escaped(id))).await?;
     let mut open = open_of(&request).ok_or_else(unknown_kind)?;
-    // Nothing is shown: the words of the command line are the answer.
-    let mut screen = Screen::new(std::io::sink(), "");
-    let verdict = open.take(Some(answer), &mut screen)?.ok_or_else(|| {
+    let mut nowhere = Screen::new(std::io::sink(), "");
+    let Step::Verdict(verdict) = open.take(Some(answer), &mut nowhere)? else {
         let text = format!("`{answer}` is no answer to this request");
-        Fault::usage(
-            text,
-            "answer yes, no with a reason, always, edit COMMAND, or stop",
-        )
-    })?;
-    send(remote, &request, &open, &verdict).await?;
+        let hint = "answer yes, no with a reason, always, edit COMMAND, or stop";
+        return Err(Fault::usage(text, hint));
+    };
+    match digest {
+        // Nothing is allowed by a denial, so nothing has to be seen for it.
+        None if !verdict.is_denial() && drive::is_person_here() => {
+            ask_all(remote, std::slice::from_ref(&request)).await?;
+        }
+        None if !verdict.is_denial() => {
+            print(&request);
+            return Err(Fault::usage(
+                format!("request {id} can be approved only by its digest"),
+                "read the request above, then add `--digest` with the digest below it",
+            ));
+        }
+        Some(digest) if digest != open.digest => {
+            print(&request);
+            return Err(Fault::new(
+                Exit::Session,
+                format!("request {id} is not the one with the digest {digest}"),
+                "nothing was decided; read the request above",
+            ));
+        }
+        _ => send(remote, &request, &open, &verdict).await?,
+    }
     Ok(Exit::Success)
 }
 
 async fn ask_all(remote: &Remote, waiting: &[Value]) -> Result<(), Fault> {
     let mut lines = Lines::of_stdin();
     let mut screen = Screen::new(anstream::stdout(), "");
+    let mut desk = Desk::new();
     for request in waiting {
-        let Some(mut open) = open_of(request) else {
+        let Some(open) = open_of(request) else {
             continue;
         };
         let text = |name: &str| request[name].as_str().unwrap_or_default();
         screen.line(format!("session {}", clean(text("session"))).dimmed())?;
         screen.ensure_call(text("id"), text("tool"), &request["input"])?;
-        lines.forget();
-        open.begin(&mut screen)?;
-        let verdict = loop {
+        desk.add(open, request);
+        desk.show(&mut screen)?;
+        while !desk.is_empty() {
+            if !desk.is_asking() {
+                desk.moment().await;
+                lines.forget();
+                desk.ask(&mut screen)?;
+            }
             let line = lines.next().await;
             screen.answered();
-            if line.is_none() {
+            let Some(line) = line else {
                 return Ok(());
+            };
+            let taken = desk.take(Some(&line.text), &mut screen)?;
+            if let Some((open, request, verdict)) = taken
+                && let Err(fault) = send(remote, request, &open, &verdict).await
+            {
+                fault.report();
             }
-            if let Some(verdict) = open.take(line.as_deref(), &mut screen)? {
-                break verdict;
-            }
-        };
-        if let Err(fault) = send(remote, request, &open, &verdict).await {
-            fault.report();
         }
     }
     Ok(())
@@ -128,7 +161,10 @@ pub(crate) async fn send(
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let body = json!({"digest": open.digest, "verdict": verdict_json(verdict, &suggestions)});
+    let mut body = json!({"digest": open.digest, "verdict": verdict_json(verdict, &suggestions)});
+    if let Some(shown) = open.shown() {
+        body["shown"] = json!(shown);
+    }
     let path = format!("/v1/requests/{}/answer", escaped(&open.id));
     remote.post(&path, &body).await.map(drop)
 }

@@ -1,6 +1,5 @@
 //! `falconer attach`: a session of a server, in the terminal.
 
-use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
 use crate::approve::{escaped, send};
-use crate::ask::Open;
+use crate::ask::{Desk, Line, Meaning, Open};
 use crate::chat::{Input, TerminalMode, Typed, coloured};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault};
@@ -71,7 +70,7 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
         screen: Screen::new(out, cwd)
             .detail(Detail::Conversation)
             .prompts(Prompts::Shown),
-        open: VecDeque::new(),
+        desk: Desk::new(),
         seen: after,
         head: after,
         is_person,
@@ -86,7 +85,7 @@ struct Attached<'a> {
     path: String,
     screen: Screen<Box<dyn Write>>,
     /// What is asked, with the request as the server tells it.
-    open: VecDeque<(Open, Value)>,
+    desk: Desk<Value>,
     /// The number of the last event that was shown.
     seen: u64,
     /// The number of the last event there was when we came.
@@ -100,12 +99,17 @@ impl Attached<'_> {
         let mut frames = self.remote.stream(&session, self.seen).await?;
         input.want();
         loop {
+            let moment = self.desk.moment();
             tokio::select! {
                 biased;
                 frame = frames.next() => match frame {
                     Some(frame) => self.frame(&frame)?,
                     None => frames = self.again(&session).await?,
                 },
+                () = moment => {
+                    self.desk.ask(&mut self.screen)?;
+                    self.screen.finish_prompt("")?;
+                }
                 typed = input.next() => {
                     if self.typed(typed).await? {
                         return Ok(Exit::Success);
@@ -143,11 +147,7 @@ impl Attached<'_> {
         match frame.kind.as_str() {
             "hello" => {
                 self.head = data["head"].as_u64().unwrap_or(0);
-                let pending = data["pending"].as_array().cloned().unwrap_or_default();
-                self.open = pending
-                    .into_iter()
-                    .filter_map(|request| Some((crate::remote::open_of(&request)?, request)))
-                    .collect();
+                self.pending(data["pending"].as_array().cloned().unwrap_or_default());
                 self.ask_if_current()?;
             }
             "event" | "delta" => {
@@ -163,6 +163,19 @@ impl Attached<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What is open now; a question that stays open stays on the screen.
+    fn pending(&mut self, pending: Vec<Value>) {
+        let is_open = |id: &str| pending.iter().any(|request| request["id"] == id);
+        self.desk.keep(is_open);
+        for request in pending {
+            if let Some(open) = crate::remote::open_of(&request)
+                && !self.desk.has(&open.id)
+            {
+                self.desk.add(open, request);
+            }
+        }
     }
 
     fn event(&mut self, event: &Event, data: &Value) -> Result<(), Fault> {
@@ -186,22 +199,16 @@ impl Attached<'_> {
 
     /// What was asked before we came is known from the beginning.
     fn add(&mut self, open: Open, request: Value, number: u64) -> Result<(), Fault> {
-        let is_known = self.open.iter().any(|(known, _)| known.id == open.id);
-        if is_known || number <= self.head {
+        if self.desk.has(&open.id) || number <= self.head {
             return Ok(());
         }
-        self.open.push_back((open, request));
-        match self.open.len() {
-            1 => self.ask_if_current(),
-            _ => Ok(()),
-        }
+        self.desk.add(open, request);
+        self.ask_if_current()
     }
 
     /// A request is settled by somebody else: an own answer is not waited for here.
     fn remove(&mut self, id: &str, by: &str) -> Result<(), Fault> {
-        let was_first = self.open.front().is_some_and(|(open, _)| open.id == id);
-        self.open.retain(|(open, _)| open.id != id);
-        if !was_first {
+        if !self.desk.remove(id) {
             return Ok(());
         }
         if self.is_person && self.seen >= self.head {
@@ -213,11 +220,8 @@ impl Attached<'_> {
     }
 
     fn ask_if_current(&mut self) -> Result<(), Fault> {
-        if let (true, true, Some((open, _))) =
-            (self.is_person, self.seen >= self.head, self.open.front())
-        {
-            open.begin(&mut self.screen)?;
-            self.screen.finish_prompt("")?;
+        if self.is_person && self.seen >= self.head {
+            self.desk.show(&mut self.screen)?;
         }
         Ok(())
     }
@@ -225,27 +229,26 @@ impl Attached<'_> {
     /// Whether it is time to leave.
     async fn typed(&mut self, typed: Typed) -> Result<bool, Fault> {
         let line = match typed {
-            Typed::Line(line) => line.trim().to_owned(),
+            Typed::Line(line) => line,
             Typed::Interrupt => return Ok(true),
             Typed::End => return Ok(self.is_person),
         };
-        let told = match line.as_str() {
-            "" => Ok(()),
-            "/quit" | "/exit" => return Ok(true),
-            "/interrupt" | "/stop" => {
+        let told = match (line.text.trim(), self.desk.meaning(&line)) {
+            ("/quit" | "/exit", _) => return Ok(true),
+            ("/interrupt" | "/stop", _) => {
                 let path = format!("{}/interrupt", self.path);
                 self.remote.post(&path, &json!({})).await.map(drop)
             }
-            line if self
-                .open
-                .front()
-                .is_some_and(|(open, _)| open.understands(line)) =>
-            {
-                self.answer(line).await
+            (_, Meaning::Answer) => self.answer(&line).await,
+            (_, Meaning::Stale) => {
+                self.desk.refuse(&mut self.screen)?;
+                self.screen.finish_prompt("")?;
+                Ok(())
             }
-            line => {
+            ("", Meaning::Other) => Ok(()),
+            (text, Meaning::Other) => {
                 let id = uuid::Uuid::new_v4().to_string();
-                let body = json!({"client_msg_id": id, "text": line});
+                let body = json!({"client_msg_id": id, "text": text});
                 let path = format!("{}/messages", self.path);
                 self.remote.post(&path, &body).await.map(drop)
             }
@@ -256,18 +259,15 @@ impl Attached<'_> {
         Ok(false)
     }
 
-    async fn answer(&mut self, line: &str) -> Result<(), Fault> {
+    async fn answer(&mut self, line: &Line) -> Result<(), Fault> {
         self.screen.answered();
-        let Some((open, _)) = self.open.front_mut() else {
-            return Ok(());
-        };
-        let Some(verdict) = open.take(Some(line), &mut self.screen)? else {
+        let Some((open, request, verdict)) = self.desk.take(Some(&line.text), &mut self.screen)?
+        else {
             self.screen.finish_prompt("")?;
             return Ok(());
         };
-        match self.open.pop_front() {
-            Some((open, request)) => send(self.remote, &request, &open, &verdict).await,
-            None => Ok(()),
-        }
+        let sent = send(self.remote, &request, &open, &verdict).await;
+        self.ask_if_current()?;
+        sent
     }
 }

@@ -1,7 +1,7 @@
 //! The command line of `falconer`: which commands there are. Each has a file of its own.
 
 use clap::{Parser, Subcommand};
-use falconer_native::choose::{EngineRequest, Environment, choose};
+use falconer_native::choose::{EngineRequest, choose};
 use owo_colors::OwoColorize;
 
 use crate::approve::Approve;
@@ -12,12 +12,14 @@ use crate::config::ConfigCommand;
 use crate::demo::Demo;
 use crate::doctor::Doctor;
 use crate::explain::Explain;
+use crate::here;
 use crate::init::Init;
 use crate::record::Record;
 use crate::replay::Replay;
 use crate::run::Run;
 use crate::serve::Serve;
 use crate::sessions::Sessions;
+use crate::trust::Trust;
 
 /// Runs coding agents
 #[derive(Debug, Parser)]
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Say what the rules would do with a call, and why
     Explain(Box<Explain>),
+    /// Show what a project wants, and trust it or not
+    Trust(Trust),
     /// Run, and keep everything that happens in a file
     Record(Box<Record>),
     /// Show a recorded run again, offline
@@ -74,7 +78,7 @@ pub(crate) enum Command {
 /// What `falconer` says when it is asked nothing: what can be done here, now.
 pub(crate) fn first_steps() {
     anstream::println!("{}\n", "falconer runs coding agents.".bold());
-    match choose(&EngineRequest::default(), &Environment::of_this_process()) {
+    match choose(&EngineRequest::default(), here::environment()) {
         Ok(chosen) => {
             let about = chosen.about;
             let auth = about.auth.unwrap_or_default();

@@ -9,6 +9,8 @@ use falconer_native::choose::ChooseError;
 use falconer_session::{LimitKind, LockError, RunFailure};
 use owo_colors::OwoColorize;
 
+use crate::here;
+
 /// Exit codes, as `falconer --help` tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -241,6 +243,7 @@ impl From<falconer::sessions::SessionError> for Fault {
 
 /// Says something with a label on stderr.
 pub(crate) fn say(label: &str, text: impl Display) {
+    let text = here::redactor().clean(text.to_string());
     anstream::eprintln!("{} {text}", label.bold());
 }
 

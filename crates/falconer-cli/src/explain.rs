@@ -8,6 +8,7 @@ use owo_colors::OwoColorize;
 use serde_json::json;
 
 use crate::exit::{Done, Exit, Fault};
+use crate::here;
 use crate::run::start::{self, Start};
 
 #[derive(Debug, Args)]
@@ -44,6 +45,7 @@ pub(crate) async fn explain(arguments: Explain) -> Done {
         args: plan.args,
         env: plan.env,
         cwd: rules.cwd.clone(),
+        redactor: here::redactor().clone(),
     };
     let engine = falconer_engine::explain(launch, &call.tool, &call.input).map_err(|error| {
         Fault::setup(
@@ -76,6 +78,7 @@ fn voice_of(policy: &Policy, call: &CallText, cwd: &std::path::Path) -> Voice {
             _ => Outcome::NoMatch,
         },
         because: explanation.reason,
+        needs_person: false,
     }
 }
 

@@ -4,11 +4,12 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
-use falconer_native::choose::{Credentials, EngineRequest, Environment, choose};
+use falconer_native::choose::{Credentials, EngineRequest, choose};
 use owo_colors::OwoColorize;
 
 use crate::config;
 use crate::exit::{Done, Exit, Fault};
+use crate::here;
 use crate::run::start;
 
 #[derive(Debug, Args)]
@@ -39,9 +40,9 @@ deny = []
 ";
 
 pub(crate) fn init(arguments: &Init) -> Done {
-    let environment = Environment::of_this_process();
+    let environment = here::environment();
     let cwd = start::directory(None)?;
-    let looked = Credentials::look(&environment, Some(&cwd));
+    let looked = Credentials::look(environment, Some(&cwd));
     anstream::println!("{}", "Accounts".bold());
     for credential in looked.found() {
         anstream::println!("  {} (billed: {})", credential.source, credential.billing);
@@ -51,7 +52,7 @@ pub(crate) fn init(arguments: &Init) -> Done {
         anstream::println!("  none found in {places} places; `falconer doctor` lists them");
     }
     anstream::println!("\n{}", "Engine".bold());
-    let chosen = choose(&EngineRequest::default(), &environment);
+    let chosen = choose(&EngineRequest::default(), environment);
     match &chosen {
         Ok(chosen) => {
             let reason = chosen.about.engine_reason.as_deref().unwrap_or_default();

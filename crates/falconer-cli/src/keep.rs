@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::Open;
 use crate::exit::{Exit, Fault, say};
+use crate::here;
 use crate::places;
 use crate::run::start::Prepared;
 use crate::serve::Chooser;
@@ -135,7 +136,8 @@ impl Kept {
         let config = HubConfig::new(
             Chooser::new(None, prepared.bypass),
             places::locks_directory()?,
-        );
+        )
+        .redactor(here::redactor().clone());
         match Hub::open(store.clone(), config.bypass(prepared.bypass)).await {
             Ok(hub) => Ok(Self { hub, store }),
             Err(error) => {
@@ -173,11 +175,8 @@ impl Kept {
 
 /// Opens a store, with what to do if it cannot be.
 pub(crate) async fn open_store(file: PathBuf) -> Result<SqliteStore, Fault> {
-    if let Some(directory) = file.parent() {
-        std::fs::create_dir_all(directory).map_err(|error| {
-            let text = format!("failed to make {}: {error}", directory.display());
-            Fault::setup(text, "set FALCONER_STATE_DIR to a directory of yours")
-        })?;
+    if places::store_file().is_ok_and(|usual| usual == file) {
+        places::private_state()?;
     }
     SqliteStore::open(&file).await.map_err(|error| {
         let hint = "look at the file: is it yours, is the disk full, is it of a newer version?";
@@ -199,7 +198,7 @@ impl Agent {
         open: &Open,
         verdict: Verdict,
     ) -> Result<Option<String>, Fault> {
-        let answer = Answer::new(&open.id, &open.digest, BY, verdict);
+        let answer = Answer::new(&open.id, &open.digest, BY, verdict).shown(open.shown());
         let answered = match &self.kept {
             Some(kept) => kept.hub.answer_adopted(answer).await,
             None => return remark(self.session.answer(answer).await),

@@ -12,6 +12,7 @@ mod doctor;
 mod drive;
 mod exit;
 mod explain;
+mod here;
 mod init;
 mod keep;
 mod piped;
@@ -23,6 +24,7 @@ mod replay;
 mod run;
 mod serve;
 mod sessions;
+mod trust;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -35,7 +37,10 @@ use exit::{Done, Exit, Fault};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Falconer::parse().command {
+    // Some variables are flags: they are read before they are moved out of the environment.
+    let arguments = Falconer::parse();
+    here::close();
+    let done = match arguments.command {
         None => {
             command::first_steps();
             Ok(Exit::Success)
@@ -51,6 +56,7 @@ fn main() -> ExitCode {
         Some(Command::Doctor(doctor)) => block_on(doctor::doctor(doctor)),
         Some(Command::Config(config)) => config::config_command(config),
         Some(Command::Explain(explain)) => block_on(explain::explain(*explain)),
+        Some(Command::Trust(arguments)) => trust::trust(arguments),
         Some(Command::Record(record)) => block_on(record::record(*record)),
         Some(Command::Replay(replay)) => block_on(replay::replay(replay)),
         Some(Command::Completions(completions)) => completions::completions(&completions),

@@ -8,12 +8,13 @@ use owo_colors::OwoColorize;
 use serde_json::{Map, Value};
 
 use super::Taken;
-use crate::render::{Screen, clean, first_line};
+use crate::render::{Screen, Sheet, visible_line};
 
 /// Fields to fill in, and what was filled in so far.
 #[derive(Debug)]
 pub(super) struct Form {
-    heading: Option<String>,
+    /// What is said beside the fields: a message, who asks, an address to visit.
+    about: Vec<(&'static str, String)>,
     fields: Vec<Field>,
     filled: Vec<Filled>,
 }
@@ -61,7 +62,7 @@ impl Form {
             }
         });
         Self {
-            heading: None,
+            about: Vec::new(),
             fields: fields.collect(),
             filled: Vec::new(),
         }
@@ -82,7 +83,10 @@ impl Form {
             let options = options.filter_map(Value::as_str);
             Field {
                 name: name.clone(),
-                text: title.unwrap_or(name).to_owned(),
+                text: match title {
+                    Some(title) => format!("{title} ({name})"),
+                    None => name.clone(),
+                },
                 options: options
                     .map(|option| (option.to_owned(), String::new()))
                     .collect(),
@@ -94,31 +98,57 @@ impl Form {
                 },
             }
         });
+        let about = [
+            (
+                "asked by",
+                &["mcp_server_name", "serverName", "server_name"][..],
+            ),
+            ("message", &["message"]),
+            ("address to visit", &["url"]),
+        ];
+        let about = about.into_iter().filter_map(|(label, names)| {
+            let text = names.iter().find_map(|name| form[*name].as_str())?;
+            Some((label, text.to_owned()))
+        });
         Self {
-            heading: form["message"].as_str().map(str::to_owned),
+            about: about.collect(),
             fields: fields.collect(),
             filled: Vec::new(),
         }
     }
 
-    /// Shows the field that is next.
-    pub(super) fn begin<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
-        if let (true, Some(heading)) = (self.filled.is_empty(), &self.heading) {
-            screen.line(format!("  {} {}", "?".yellow(), clean(heading)))?;
+    /// What is said beside the fields.
+    pub(super) fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        for (label, text) in &self.about {
+            sheet = sheet.note(label).text(text);
         }
+        sheet
+    }
+
+    /// Forgets what was filled in.
+    pub(super) fn restart(&mut self) {
+        self.filled.clear();
+    }
+
+    /// Shows the field that is next.
+    pub(super) fn field<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
+        let Some(field) = self.fields.get(self.filled.len()) else {
+            return Ok(());
+        };
+        screen.line(format!("  {} {}", "?".yellow(), visible_line(&field.text)))?;
+        for (index, (label, text)) in field.options.iter().enumerate() {
+            let (label, text) = (visible_line(label), visible_line(text));
+            screen.line(format!("    {} {label}  {}", index + 1, text.dimmed()))?;
+        }
+        Ok(())
+    }
+
+    /// Says what the next field takes.
+    pub(super) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
         let Some(field) = self.fields.get(self.filled.len()) else {
             return screen.prompt("    press Enter to send it: ");
         };
-        screen.line(format!("  {} {}", "?".yellow(), clean(&field.text)))?;
-        for (index, (label, text)) in field.options.iter().enumerate() {
-            let text = first_line(&clean(text));
-            screen.line(format!(
-                "    {} {}  {}",
-                index + 1,
-                clean(label),
-                text.dimmed()
-            ))?;
-        }
         let how = match (field.options.is_empty(), field.several, field.kind) {
             (_, _, ValueKind::Boolean) => "yes or no",
             (_, _, ValueKind::Number) => "a number",

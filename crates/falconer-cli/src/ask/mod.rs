@@ -3,21 +3,26 @@
 //! A question is a small machine: it shows itself, takes a line, and either has its verdict or
 //! asks again. Where the lines come from, and what else happens meanwhile, is the driver's.
 
+mod desk;
 mod form;
 mod lines;
 mod permission;
 mod plan;
+mod reader;
 
 use std::io::{self, Write};
 
-use falconer_event::{PermissionRequested, QuestionKind, QuestionRequested};
+use falconer_event::{PermissionRequested, QuestionKind, QuestionRequested, Shown};
 use falconer_session::Verdict;
+use owo_colors::OwoColorize;
 
-use crate::render::Screen;
+use crate::render::{Screen, Sheet, Window};
+pub(crate) use desk::{Desk, Meaning};
 use form::Form;
-pub(crate) use lines::Lines;
+pub(crate) use lines::{Line, Lines};
 use permission::Permission;
 use plan::Plan;
+use reader::{Page, Reader};
 
 /// How often an answer that makes no sense is asked for again.
 const TRIES: usize = 3;
@@ -39,6 +44,8 @@ pub(crate) struct Open {
     pub(crate) id: String,
     pub(crate) digest: String,
     kind: Kind,
+    /// What is on the screen; nothing before the request was shown.
+    reader: Option<Reader>,
     tries: usize,
 }
 
@@ -50,14 +57,20 @@ enum Kind {
     Elicitation(Form),
 }
 
+/// What follows a line.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Verdict(Verdict),
+    /// It was asked again.
+    Again,
+    /// Something new is on the screen, and is to be read before it is asked again.
+    Read,
+}
+
 impl Open {
     pub(crate) fn permission(request: &PermissionRequested) -> Self {
-        Self {
-            id: request.id.clone(),
-            digest: request.digest.clone(),
-            kind: Kind::Permission(Permission::of(request)),
-            tries: 0,
-        }
+        let kind = Kind::Permission(Permission::of(request));
+        Self::new(&request.id, &request.digest, kind)
     }
 
     pub(crate) fn question(request: &QuestionRequested) -> Self {
@@ -66,61 +79,162 @@ impl Open {
             QuestionKind::Choice => Kind::Choice(Form::choices(&request.form)),
             _ => Kind::Elicitation(Form::elicitation(&request.form)),
         };
+        Self::new(&request.id, &request.digest, kind)
+    }
+
+    fn new(id: &str, digest: &str, kind: Kind) -> Self {
         Self {
-            id: request.id.clone(),
-            digest: request.digest.clone(),
+            id: id.to_owned(),
+            digest: digest.to_owned(),
             kind,
+            reader: None,
             tries: 0,
         }
     }
 
-    /// Shows the question, and what can be answered.
-    pub(crate) fn begin<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
+    /// Everything that is to be approved.
+    pub(crate) fn sheet(&self) -> Sheet {
         match &self.kind {
-            Kind::Permission(permission) => permission.begin(screen),
-            Kind::Choice(form) | Kind::Elicitation(form) => form.begin(screen),
-            Kind::Plan(plan) => plan.begin(screen),
+            Kind::Permission(permission) => permission.sheet(),
+            Kind::Choice(form) | Kind::Elicitation(form) => form.sheet(),
+            Kind::Plan(plan) => plan.sheet(),
         }
     }
 
-    /// Takes an answer; `None` if there is more to ask. No line means that nobody is there.
+    /// Shows what is asked, all of it if it fits.
+    pub(crate) fn begin<W: Write>(&mut self, screen: &mut Screen<W>) -> io::Result<()> {
+        let reader = Reader::new(&self.sheet(), Window::now());
+        reader.begin(screen)?;
+        self.reader = Some(reader);
+        match &self.kind {
+            Kind::Choice(form) | Kind::Elicitation(form) => form.field(screen),
+            Kind::Permission(_) | Kind::Plan(_) => Ok(()),
+        }
+    }
+
+    /// Says what can be answered.
+    pub(crate) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
+        let reader = self.reader.as_ref();
+        if let Some(reader) = reader.filter(|reader| reader.is_paging()) {
+            return reader.prompt(screen);
+        }
+        if reader.is_some_and(|reader| !reader.is_seen()) {
+            let text = "  not all of it is shown: [v]iew it to its end, or type `skip`, to approve";
+            screen.line(text.yellow())?;
+        }
+        match &self.kind {
+            Kind::Permission(permission) => permission.prompt(screen),
+            Kind::Choice(form) | Kind::Elicitation(form) => form.prompt(screen),
+            Kind::Plan(plan) => plan.prompt(screen),
+        }
+    }
+
+    /// How it was shown; nothing if it never was.
+    pub(crate) fn shown(&self) -> Option<Shown> {
+        self.reader.as_ref().map(Reader::shown)
+    }
+
+    /// Takes an answer. No line means that nobody is there.
     pub(crate) fn take<W: Write>(
         &mut self,
         line: Option<&str>,
         screen: &mut Screen<W>,
-    ) -> io::Result<Option<Verdict>> {
+    ) -> io::Result<Step> {
         let Some(line) = line else {
-            return Ok(Some(Verdict::Deny("nobody is at the terminal".to_owned())));
+            let nobody = "nobody is at the terminal".to_owned();
+            return Ok(Step::Verdict(Verdict::Deny(nobody)));
         };
-        let taken = match &mut self.kind {
+        if let Some(step) = self.look(line, screen)? {
+            return Ok(step);
+        }
+        let is_seen = self.reader.as_ref().is_none_or(Reader::is_seen);
+        match self.read(line) {
+            Taken::Verdict(verdict) if is_seen || verdict.is_denial() => Ok(Step::Verdict(verdict)),
+            Taken::Verdict(_) | Taken::More if !is_seen => {
+                self.restart();
+                self.again(screen)
+            }
+            Taken::Unclear if self.tries + 1 >= TRIES => {
+                let unclear = "the user gave no clear answer".to_owned();
+                Ok(Step::Verdict(Verdict::Deny(unclear)))
+            }
+            Taken::Unclear => {
+                self.tries += 1;
+                self.again(screen)
+            }
+            Taken::More | Taken::Verdict(_) => {
+                if let Kind::Choice(form) | Kind::Elicitation(form) = &self.kind {
+                    form.field(screen)?;
+                }
+                self.again(screen)
+            }
+        }
+    }
+
+    /// Lines that are about looking at the request, not about answering it.
+    fn look<W: Write>(&mut self, line: &str, screen: &mut Screen<W>) -> io::Result<Option<Step>> {
+        let word = line.trim().to_ascii_lowercase();
+        let Some(reader) = &mut self.reader else {
+            return Ok(None);
+        };
+        let is_part = !reader.is_seen();
+        let page = match word.as_str() {
+            "" if reader.is_paging() => reader.turn(screen)?,
+            "v" | "view" if is_part => reader.turn(screen)?,
+            "q" | "quit" if reader.is_paging() => {
+                reader.stop();
+                return self.again(screen).map(Some);
+            }
+            "skip" if is_part => {
+                reader.skip();
+                return self.again(screen).map(Some);
+            }
+            _ => {
+                reader.stop();
+                return Ok(None);
+            }
+        };
+        match page {
+            Page::Middle => self.again(screen).map(Some),
+            Page::Last => Ok(Some(Step::Read)),
+        }
+    }
+
+    fn read(&mut self, line: &str) -> Taken<Verdict> {
+        match &mut self.kind {
             Kind::Permission(permission) => permission.take(line),
             Kind::Choice(form) => form.take(line).map(Form::verdict_of_choices),
             Kind::Elicitation(form) => form.take(line).map(Form::verdict_of_form),
             Kind::Plan(plan) => plan.take(line),
-        };
-        match taken {
-            Taken::Verdict(verdict) => Ok(Some(verdict)),
-            Taken::More => {
-                self.prompt(screen)?;
-                Ok(None)
-            }
-            Taken::Unclear if self.tries + 1 < TRIES => {
-                self.tries += 1;
-                self.prompt(screen)?;
-                Ok(None)
-            }
-            Taken::Unclear => Ok(Some(Verdict::Deny(
-                "the user gave no clear answer".to_owned(),
-            ))),
         }
+    }
+
+    fn restart(&mut self) {
+        match &mut self.kind {
+            Kind::Permission(permission) => permission.restart(),
+            Kind::Choice(form) | Kind::Elicitation(form) => form.restart(),
+            Kind::Plan(_) => {}
+        }
+    }
+
+    fn again<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<Step> {
+        self.prompt(screen)?;
+        Ok(Step::Again)
     }
 
     /// Whether a line is an answer at all, where it could also be a message.
     pub(crate) fn understands(&self, line: &str) -> bool {
-        match &self.kind {
+        let reader = self.reader.as_ref();
+        let is_look = match line.to_ascii_lowercase().as_str() {
+            "" | "q" | "quit" => reader.is_some_and(Reader::is_paging),
+            "v" | "view" | "skip" => reader.is_some_and(|reader| !reader.is_seen()),
+            _ => false,
+        };
+        let is_answer = match &self.kind {
             Kind::Permission(permission) => permission.understands(line),
             Kind::Choice(_) | Kind::Elicitation(_) | Kind::Plan(_) => true,
-        }
+        };
+        is_look || is_answer
     }
 
     /// The answer without a person.
@@ -134,17 +248,12 @@ impl Open {
             Answering::Yes(why) => (self.yes(), format!("yes ({why})")),
             Answering::No(why) => (Verdict::Deny((*why).to_owned()), format!("no ({why})")),
         };
-        self.begin(screen)?;
+        for row in self.sheet().rows(Window::now().columns) {
+            screen.line(row)?;
+        }
+        self.prompt(screen)?;
         screen.finish_prompt(&said)?;
         Ok(Some(verdict))
-    }
-
-    fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
-        match &self.kind {
-            Kind::Permission(permission) => permission.prompt(screen),
-            Kind::Choice(form) | Kind::Elicitation(form) => form.begin(screen),
-            Kind::Plan(plan) => plan.prompt(screen),
-        }
     }
 
     fn yes(&self) -> Verdict {
@@ -152,7 +261,8 @@ impl Open {
             Kind::Permission(_) => Verdict::Allow,
             Kind::Choice(form) => Form::verdict_of_choices(form.first_of_each()),
             Kind::Elicitation(_) => Verdict::Deny("nobody is there to fill in a form".to_owned()),
-            Kind::Plan(_) => Verdict::ApprovePlan(None),
+            Kind::Plan(plan) if plan.can_be_approved() => Verdict::ApprovePlan(None),
+            Kind::Plan(_) => Verdict::Deny("the request shows no plan".to_owned()),
         }
     }
 }
@@ -176,3 +286,6 @@ impl<T> Taken<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

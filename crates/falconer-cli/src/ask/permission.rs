@@ -1,4 +1,4 @@
-//! May this be done?
+//! A permission, and the words that answer it.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,15 @@ use owo_colors::OwoColorize;
 use serde_json::Value;
 
 use super::Taken;
-use crate::render::{Screen, clean, first_line};
+use crate::render::{Screen, Sheet, first_line};
 
 /// A permission that is asked for.
 #[derive(Debug)]
 pub(super) struct Permission {
     tool: String,
     input: Value,
-    reason: Option<String>,
+    /// Why, where and for whom it is asked, one line each.
+    notes: Vec<String>,
     /// The number of the suggestion that "always" takes, and the rule in words.
     always: Option<(usize, String)>,
     /// The field of the input that can be edited on one line.
@@ -37,7 +38,7 @@ impl Permission {
         Self {
             tool: request.tool.clone(),
             input: request.input.clone(),
-            reason: request.reason.clone(),
+            notes: notes(request),
             always: suggestions
                 .filter_map(|(at, rule)| Some((at, in_words(rule)?)))
                 .next(),
@@ -46,14 +47,21 @@ impl Permission {
         }
     }
 
-    pub(super) fn begin<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
-        if let Some(reason) = &self.reason {
-            screen.line(format!("  {}", first_line(&clean(reason))).dimmed())?;
+    /// Everything that would be done, and what "always" would allow.
+    pub(super) fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::of_call(&self.tool, &self.input);
+        for note in &self.notes {
+            sheet = sheet.note(note);
         }
-        if let Some((_, rule)) = &self.always {
-            screen.line(format!("  always means: {}", clean(rule)).dimmed())?;
+        match &self.always {
+            Some((_, rule)) => sheet.note(&format!("always means: {rule}")),
+            None => sheet,
         }
-        self.prompt(screen)
+    }
+
+    /// Forgets what was begun.
+    pub(super) fn restart(&mut self) {
+        self.is_editing = false;
     }
 
     pub(super) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
@@ -123,6 +131,20 @@ impl Permission {
         input[field] = Value::String(text.to_owned());
         Taken::Verdict(Verdict::AllowEdited(input))
     }
+}
+
+fn notes(request: &PermissionRequested) -> Vec<String> {
+    let about = [
+        ("in", &request.cwd),
+        ("for", &request.agent),
+        ("because of", &request.blocked_path),
+    ];
+    let about = about.into_iter();
+    let about = about.filter_map(|(word, text)| Some(format!("{word} {}", text.as_ref()?)));
+    // The reason is not what is approved, and often repeats it.
+    about
+        .chain(request.reason.as_deref().map(first_line))
+        .collect()
 }
 
 /// A suggestion of the engine, as a person reads it; `None` if it must not be offered.

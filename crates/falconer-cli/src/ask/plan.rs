@@ -1,37 +1,80 @@
-//! Is this plan all right?
+//! A plan to approve, with what it wants to be allowed.
 
 use std::io::{self, Write};
 
 use falconer::PermissionMode;
 use falconer_session::Verdict;
 use owo_colors::OwoColorize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Taken;
-use crate::render::Screen;
+use crate::render::{Screen, Sheet};
 
 /// A plan that waits for approval.
 #[derive(Debug)]
 pub(super) struct Plan {
     text: String,
+    /// Prompts that the plan wants to be allowed.
+    allowed: Vec<Value>,
+    /// Everything else the request says.
+    rest: Map<String, Value>,
 }
 
 impl Plan {
     pub(super) fn of(form: &Value) -> Self {
+        let mut rest = form.as_object().cloned().unwrap_or_default();
+        let text = match rest.get("plan") {
+            Some(Value::String(text)) => text.clone(),
+            _ => String::new(),
+        };
+        if !text.is_empty() {
+            rest.remove("plan");
+        }
+        let allowed = match rest.remove("allowedPrompts") {
+            Some(Value::Array(prompts)) => prompts,
+            Some(Value::Null) | None => Vec::new(),
+            Some(other) => vec![other],
+        };
         Self {
-            text: form["plan"].as_str().unwrap_or_default().to_owned(),
+            text,
+            allowed,
+            rest,
         }
     }
 
-    pub(super) fn begin<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
-        if !self.text.trim().is_empty() {
-            screen.markdown_block(&self.text)?;
+    /// A plan that is not shown cannot be approved.
+    pub(super) fn can_be_approved(&self) -> bool {
+        !self.text.trim().is_empty()
+    }
+
+    pub(super) fn sheet(&self) -> Sheet {
+        let mut sheet = if self.can_be_approved() {
+            Sheet::default().note("the plan").text(&self.text)
+        } else {
+            Sheet::default().note("the request shows no plan, so it can only be denied")
+        };
+        if !self.allowed.is_empty() {
+            sheet = sheet.note("it also asks to do these without asking");
         }
-        self.prompt(screen)
+        for prompt in &self.allowed {
+            sheet = match (prompt["tool"].as_str(), prompt["prompt"].as_str()) {
+                (Some(tool), Some(text)) => sheet.text(&format!("{tool}: {text}")),
+                _ => sheet.json(prompt),
+            };
+        }
+        if self.rest.is_empty() {
+            sheet
+        } else {
+            sheet.note("with").json(&Value::Object(self.rest.clone()))
+        }
     }
 
     pub(super) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
-        let text = "go on with this plan? [y]es, yes and [a]ccept edits, [n]o (what to change): ";
+        let text = if self.can_be_approved() {
+            "go on with this plan? [y]es, yes and [a]ccept edits, [n]o (what to change): "
+        } else {
+            "send it back? [n]o (what to change): "
+        };
         screen.prompt(format!("  {} {text}", "?".yellow().bold()))
     }
 
@@ -50,7 +93,11 @@ impl Plan {
             }
             _ => return Taken::Unclear,
         };
-        Taken::Verdict(Verdict::ApprovePlan(Some(mode)))
+        if self.can_be_approved() {
+            Taken::Verdict(Verdict::ApprovePlan(Some(mode)))
+        } else {
+            Taken::Unclear
+        }
     }
 }
 
@@ -60,20 +107,39 @@ mod tests {
 
     use super::*;
 
+    fn plan() -> Plan {
+        Plan::of(
+            &json!({"plan": "# The plan\n\n1. make one\n\u{1b}[31m", "x": 1,
+            "allowedPrompts": [{"tool": "Bash", "prompt": "run tests"}, {"odd": true}]}),
+        )
+    }
+
     #[test]
-    fn the_plan_is_shown_before_it_is_asked_about() {
-        let plan = Plan::of(&json!({"plan": "# The plan\n\n1. make one\n\u{1b}[31m"}));
-        let mut bytes = Vec::new();
-        plan.begin(&mut Screen::new(&mut bytes, "")).unwrap();
-        let shown = String::from_utf8(bytes).unwrap();
-        let shown = anstream::adapter::strip_str(&shown).to_string();
-        let place = |words: &str| shown.find(words).expect(&shown);
-        assert!(place("The plan") < place("make one"));
-        assert!(place("make one") < place("go on with this plan? "));
+    fn the_plan_and_what_it_wants_to_be_allowed_are_shown() {
+        let rows = plan().sheet().rows(80);
+        let shown = anstream::adapter::strip_str(&rows.join("\n")).to_string();
+        let expected = [
+            "  the plan",
+            "  │ # The plan",
+            "  │ ",
+            "  │ 1. make one",
+            "  │ ⟨ESC⟩[31m",
+            "  it also asks to do these without asking",
+            "  │ Bash: run tests",
+            "  │ {",
+            "  │   \"odd\": true",
+            "  │ }",
+            "  with",
+            "  │ {",
+            "  │   \"x\": 1",
+            "  │ }",
+        ];
+        assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn answers_are_a_mode_or_a_reason() {
+        let denied = "the user does not approve the plan: in smaller steps";
         let table = [
             (
                 "y",
@@ -83,20 +149,30 @@ mod tests {
                 "A",
                 Some(Verdict::ApprovePlan(Some(PermissionMode::AcceptEdits))),
             ),
-            (
-                "n in smaller steps",
-                Some(Verdict::Deny(
-                    "the user does not approve the plan: in smaller steps".to_owned(),
-                )),
-            ),
+            ("n in smaller steps", Some(Verdict::Deny(denied.to_owned()))),
             ("perhaps", None),
         ];
         for (line, expected) in table {
-            let verdict = match Plan::of(&json!({})).take(line) {
+            let verdict = match plan().take(line) {
                 Taken::Verdict(verdict) => Some(verdict),
                 Taken::More | Taken::Unclear => None,
             };
             assert_eq!(verdict, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_shows_no_plan_cannot_be_approved() {
+        for form in [
+            json!({}),
+            json!({"plan": " \n"}),
+            json!({"plan": 7}),
+            json!("x"),
+        ] {
+            for line in ["y", "a"] {
+                let taken = Plan::of(&form).take(line);
+                assert!(matches!(taken, Taken::Unclear), "{form} {line}");
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::mpsc as threads;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -18,11 +18,13 @@ use rustyline::{Config, Context, Editor, ExternalPrinter, Helper};
 use tokio::sync::mpsc;
 
 use super::slash;
+use crate::ask::Line;
+use crate::here;
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
-    Line(String),
+    Line(Line),
     /// Ctrl-C.
     Interrupt,
     /// Ctrl-D, or the end of a pipe.
@@ -47,11 +49,15 @@ impl Input {
         words: Words,
     ) -> Result<(Self, Above), ReadlineError> {
         let config = Config::builder()
-            .auto_add_history(true)
+            .auto_add_history(false)
             .max_history_size(1_000)?
             .build();
         let mut editor: Editor<Typing, FileHistory> = Editor::with_config(config)?;
-        editor.set_helper(Some(Typing { words }));
+        let begun = Begun::default();
+        editor.set_helper(Some(Typing {
+            words,
+            begun: begun.clone(),
+        }));
         if let Some(history) = &history {
             // The first conversation has none yet.
             let _ = editor.load_history(history);
@@ -61,8 +67,17 @@ impl Input {
         // It ends with the command, or waits for a line when the process does.
         std::thread::spawn(move || {
             while wants.recv().is_ok() {
+                begun.forget();
+                let wanted = Instant::now();
                 let typed = match editor.readline("> ") {
-                    Ok(line) => Typed::Line(line),
+                    Ok(text) => {
+                        // What is typed may be a key, and the history is a file.
+                        let _ = editor.add_history_entry(here::redactor().clean(text.clone()));
+                        Typed::Line(Line {
+                            text,
+                            begun: begun.get().unwrap_or(wanted),
+                        })
+                    }
                     Err(ReadlineError::Interrupted) => Typed::Interrupt,
                     Err(_) => Typed::End,
                 };
@@ -82,9 +97,12 @@ impl Input {
         let (input, wants, sender) = Self::channels();
         std::thread::spawn(move || {
             while wants.recv().is_ok() {
-                let mut line = String::new();
-                let typed = match io::stdin().read_line(&mut line) {
-                    Ok(1..) => Typed::Line(line),
+                let mut text = String::new();
+                let typed = match io::stdin().read_line(&mut text) {
+                    Ok(1..) => Typed::Line(Line {
+                        text,
+                        begun: Instant::now(),
+                    }),
                     Ok(0) | Err(_) => Typed::End,
                 };
                 if sender.blocking_send(typed).is_err() {
@@ -243,9 +261,38 @@ impl Drop for Above {
     }
 }
 
+/// When the first letter of the line was typed, as long as the line is not empty.
+#[derive(Debug, Clone, Default)]
+struct Begun(Arc<Mutex<Option<Instant>>>);
+
+impl Begun {
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self) -> Option<Instant> {
+        *self.lock()
+    }
+
+    fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    /// The line is this now.
+    fn note(&self, line: &str) {
+        let mut begun = self.lock();
+        *begun = if line.is_empty() {
+            None
+        } else {
+            begun.or_else(|| Some(Instant::now()))
+        };
+    }
+}
+
 /// What the editor knows of our lines.
 struct Typing {
     words: Words,
+    begun: Begun,
 }
 
 impl Helper for Typing {}
@@ -253,10 +300,21 @@ impl Highlighter for Typing {}
 
 impl Hinter for Typing {
     type Hint = String;
+
+    /// Hints nothing: the editor asks after every change of the line, which is how its age is
+    /// known.
+    fn hint(&self, line: &str, _position: usize, _context: &Context<'_>) -> Option<String> {
+        self.begun.note(line);
+        None
+    }
 }
 
 impl Validator for Typing {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        // An empty line is begun, and ended, by Enter.
+        if context.input().is_empty() {
+            self.begun.note("\n");
+        }
         Ok(match slash::is_unfinished(context.input()) {
             true => ValidationResult::Incomplete,
             false => ValidationResult::Valid(None),
@@ -342,6 +400,20 @@ mod tests {
         drop(above);
         let shown = kept.0.lock().unwrap().concat();
         assert_eq!(shown.lines().count(), 10_000);
+    }
+
+    #[test]
+    fn a_line_is_as_old_as_its_first_letter() {
+        let begun = Begun::default();
+        begun.note("");
+        assert_eq!(begun.get(), None);
+        begun.note("y");
+        let first = begun.get();
+        begun.note("yes");
+        assert_eq!(begun.get(), first);
+        begun.note("");
+        begun.note("n");
+        assert!(begun.get() > first);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 mod editor;
 mod slash;
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,13 +12,14 @@ use falconer_event::{Body, Event, RunCompleted};
 use falconer_session::{Cancelled, EngineInfo, EventStream, Lifetime, MessageId, Verdict};
 use owo_colors::OwoColorize;
 
-use crate::ask::{Answering, Open};
+use crate::ask::{Answering, Desk, Line as Spoken, Meaning, Open};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault};
 use crate::keep::{self, Agent};
 use crate::places;
 use crate::render::{Detail, Screen};
 use crate::run::start::{self, Start};
+use crate::trust::Asking;
 use editor::{Above, Words};
 pub(crate) use editor::{Input, Typed};
 use slash::Line;
@@ -44,7 +44,7 @@ pub(crate) struct Chat {
 }
 
 pub(crate) async fn chat(arguments: Chat) -> Done {
-    let prepared = start::prepare(&arguments.start)?;
+    let prepared = start::prepare(&arguments.start, Asking::on_terminal())?;
     let words: Words = Arc::new(Mutex::new(own_words()));
     let is_person = drive::is_person_here();
     let before = TerminalMode::save();
@@ -65,7 +65,7 @@ pub(crate) async fn chat(arguments: Chat) -> Done {
         screen,
         words,
         is_person,
-        open: VecDeque::new(),
+        desk: Desk::new(),
         sent: Vec::new(),
         engine: EngineInfo::default(),
         has_ended: false,
@@ -122,7 +122,7 @@ struct Conversation<'a> {
     screen: Screen<Box<dyn Write>>,
     words: Words,
     is_person: bool,
-    open: VecDeque<Open>,
+    desk: Desk<()>,
     /// Messages without an answer yet.
     sent: Vec<MessageId>,
     engine: EngineInfo,
@@ -151,12 +151,18 @@ impl Conversation<'_> {
         }
         self.want(&input);
         loop {
+            let moment = self.desk.moment();
             let next = tokio::select! {
                 biased;
                 event = events.next() => match event {
                     Some(event) => self.event(event).await?,
                     None => Next::Over(Exit::Success),
                 },
+                () = moment => {
+                    self.desk.ask(&mut self.screen)?;
+                    self.screen.finish_prompt("")?;
+                    Next::Go
+                }
                 typed = input.next(), if self.waits_for_wish => {
                     self.waits_for_wish = false;
                     self.typed(typed).await?
@@ -192,8 +198,18 @@ impl Conversation<'_> {
 
     async fn event(&mut self, event: Event) -> Result<Next, Fault> {
         match &event.body {
-            Body::PermissionResolved(resolved) => self.open.retain(|open| open.id != resolved.id),
-            Body::QuestionResolved(resolved) => self.open.retain(|open| open.id != resolved.id),
+            Body::PermissionResolved(resolved) => {
+                self.settled(
+                    &resolved.id,
+                    drive::settled(resolved.resolution, &resolved.by),
+                )?;
+            }
+            Body::QuestionResolved(resolved) => {
+                self.settled(
+                    &resolved.id,
+                    drive::settled(resolved.resolution, &resolved.by),
+                )?;
+            }
             Body::TurnCompleted(turn) => {
                 self.sent
                     .retain(|id| !turn.prompts.iter().any(|prompt| prompt == id.as_str()));
@@ -244,12 +260,17 @@ impl Conversation<'_> {
             }
             return Ok(());
         }
-        if self.open.is_empty() {
-            open.begin(&mut self.screen)?;
-            self.screen.finish_prompt("")?;
-        }
-        self.open.push_back(open);
+        self.desk.add(open, ());
+        self.desk.show(&mut self.screen)?;
         Ok(())
+    }
+
+    /// Somebody else has answered, or nobody wants to know any more.
+    fn settled(&mut self, id: &str, said: String) -> io::Result<()> {
+        if self.desk.remove(id) && self.is_person {
+            self.screen.line(said)?;
+        }
+        self.desk.show(&mut self.screen)
     }
 
     async fn typed(&mut self, typed: Typed) -> Result<Next, Fault> {
@@ -268,34 +289,25 @@ impl Conversation<'_> {
                 });
             }
         };
-        if self
-            .open
-            .front()
-            .is_some_and(|open| open.understands(line.trim()))
-        {
-            self.take(&line).await?;
-            return Ok(Next::Go);
+        match self.desk.meaning(&line) {
+            Meaning::Answer => self.take(&line).await?,
+            Meaning::Stale => {
+                self.desk.refuse(&mut self.screen)?;
+                self.screen.finish_prompt("")?;
+            }
+            Meaning::Other => return self.line(slash::read(&line.text, &self.engine)).await,
         }
-        self.line(slash::read(&line, &self.engine)).await
+        Ok(Next::Go)
     }
 
     /// A line that answers the question on the screen.
-    async fn take(&mut self, line: &str) -> Result<(), Fault> {
+    async fn take(&mut self, line: &Spoken) -> Result<(), Fault> {
         self.screen.answered();
-        let Some(open) = self.open.front_mut() else {
-            return Ok(());
-        };
-        let Some(verdict) = open.take(Some(line), &mut self.screen)? else {
-            self.screen.finish_prompt("")?;
-            return Ok(());
-        };
-        if let Some(open) = self.open.pop_front() {
-            self.answer(&open, verdict).await?;
+        match self.desk.take(Some(&line.text), &mut self.screen)? {
+            Some((open, (), verdict)) => self.answer(&open, verdict).await?,
+            None => self.screen.finish_prompt("")?,
         }
-        if let Some(next) = self.open.front() {
-            next.begin(&mut self.screen)?;
-            self.screen.finish_prompt("")?;
-        }
+        self.desk.show(&mut self.screen)?;
         Ok(())
     }
 

@@ -106,8 +106,8 @@ fn list(json: bool) -> Result<(), Fault> {
             format!("# {origin}").dimmed()
         );
     }
-    for refused in &effective.refused {
-        say("warning:", refused);
+    for warning in &effective.warnings {
+        say("warning:", warning);
     }
     Ok(())
 }

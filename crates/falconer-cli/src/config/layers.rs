@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use falconer_rule::flaw;
 use toml::{Table, Value};
 
 use super::keys::{self, Key};
@@ -53,8 +54,8 @@ pub(crate) enum ConfigError {
 pub(crate) struct Effective {
     pub(crate) config: Config,
     pub(crate) origins: BTreeMap<String, Origin>,
-    /// What a project asked for and did not get.
-    pub(crate) refused: Vec<String>,
+    /// What a project asked for and did not get, and rules that allow nothing.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What there is to put together.
@@ -97,11 +98,16 @@ impl Layers<'_> {
                 .into_iter()
                 .map(|(key, (_, origin))| (key, origin))
                 .collect(),
-            refused: Vec::new(),
+            warnings: Vec::new(),
         };
         if let Some((path, text)) = self.project {
             effective.narrow(path, text)?;
         }
+        let allow = effective.config.run.allow.iter();
+        let useless = allow.filter_map(|rule| flaw(rule));
+        effective
+            .warnings
+            .extend(useless.map(|flaw| format!("{flaw}; it allows nothing")));
         Ok(effective)
     }
 }
@@ -178,7 +184,7 @@ impl Effective {
         let mode = &mut self.config.run.permission_mode;
         if wish > *mode {
             let (wish, mode) = (wish.as_str(), mode.as_str());
-            self.refused.push(format!(
+            self.warnings.push(format!(
                 "{origin} asks for the permission mode `{wish}`, which is wider than `{mode}`; a \
                  project can only narrow it"
             ));
@@ -274,6 +280,9 @@ impl Config {
     fn deserialize_from(table: Table) -> Result<Self, String> {
         let config: Self = serde::Deserialize::deserialize(Value::Table(table))
             .map_err(|error: toml::de::Error| error.message().to_owned())?;
+        if let Some(flaw) = config.run.deny.iter().find_map(|rule| flaw(rule)) {
+            return Err(flaw);
+        }
         match config.version {
             super::schema::VERSION => Ok(config),
             other => Err(format!("version {other} is not known; update falconer")),

@@ -35,8 +35,8 @@ impl From<ConfigError> for Fault {
 /// The configuration in force in a directory. Old files are brought up to date.
 pub(crate) fn load(directory: &Path) -> Result<Effective, Fault> {
     let effective = look(directory)?;
-    for refused in &effective.refused {
-        say("warning:", refused);
+    for warning in &effective.warnings {
+        say("warning:", warning);
     }
     effective.config.display.color.apply();
     Ok(effective)

@@ -149,7 +149,7 @@ pub(crate) enum Mode {
     Default,
     /// Edits of files are not asked
     AcceptEdits,
-    /// The engine judges by itself what needs asking
+    /// Let the official CLI decide what to ask; the native engine asks as in `default`
     Auto,
     /// Nothing is asked; needs a second switch
     BypassPermissions,

@@ -59,7 +59,8 @@ fn a_value_comes_from_the_nearest_layer() {
 
 #[test]
 fn a_project_can_only_narrow() {
-    let user = "[run]\npermission_mode = 'acceptEdits'\ndeny = ['A']\nmax_usd = 2.0\nmax_turns = 5";
+    let user =
+        "[run]\npermission_mode = 'acceptEdits'\ndeny = ['Bash']\nmax_usd = 2.0\nmax_turns = 5";
     type Row<'a> = (
         &'a str,
         Mode,
@@ -72,7 +73,7 @@ fn a_project_can_only_narrow() {
         (
             "run.permission_mode = 'plan'",
             Mode::Plan,
-            &["A"],
+            &["Bash"],
             Some(2.0),
             Some(5),
             Isolation::None,
@@ -80,15 +81,15 @@ fn a_project_can_only_narrow() {
         (
             "run.permission_mode = 'bypassPermissions'",
             Mode::AcceptEdits,
-            &["A"],
+            &["Bash"],
             Some(2.0),
             Some(5),
             Isolation::None,
         ),
         (
-            "run.deny = ['B']",
+            "run.deny = ['Read']",
             Mode::AcceptEdits,
-            &["A", "B"],
+            &["Bash", "Read"],
             Some(2.0),
             Some(5),
             Isolation::None,
@@ -96,7 +97,7 @@ fn a_project_can_only_narrow() {
         (
             "run.max_usd = 1.0\nrun.max_turns = 9",
             Mode::AcceptEdits,
-            &["A"],
+            &["Bash"],
             Some(1.0),
             Some(5),
             Isolation::None,
@@ -104,7 +105,7 @@ fn a_project_can_only_narrow() {
         (
             "run.isolation = 'sandbox'",
             Mode::AcceptEdits,
-            &["A"],
+            &["Bash"],
             Some(2.0),
             Some(5),
             Isolation::Sandbox,
@@ -119,9 +120,9 @@ fn a_project_can_only_narrow() {
     }
     let told = resolve(user, "run.permission_mode = 'bypassPermissions'", &[]).unwrap();
     assert!(
-        told.refused[0].contains("can only narrow"),
+        told.warnings[0].contains("can only narrow"),
         "{:?}",
-        told.refused
+        told.warnings
     );
     let isolated = "run.isolation = 'sandbox'";
     let run = resolve(isolated, "run.isolation = 'none'", &[])
@@ -195,6 +196,28 @@ fn setting_a_key_keeps_comments_and_everything_else() {
         fresh.starts_with("# The configuration") && fresh.contains("version = 1"),
         "{fresh}"
     );
+}
+
+#[test]
+fn a_denial_that_guards_nothing_is_an_error_and_an_allowance_a_warning() {
+    for deny in ["Bahs(rm *)", "bash(x)", "Bash("] {
+        let text = format!("run.deny = ['{deny}']");
+        for (user, project) in [(text.as_str(), ""), ("", text.as_str())] {
+            let error = resolve(user, project, &[]).unwrap_err().to_string();
+            assert!(
+                error.contains("run.deny") && error.contains("Bash"),
+                "{error}"
+            );
+        }
+        let allowing = resolve(&format!("run.allow = ['{deny}']"), "", &[]).unwrap();
+        assert!(
+            allowing.warnings[0].contains("allows nothing"),
+            "{:?}",
+            allowing.warnings
+        );
+    }
+    let fine = resolve("run.deny = ['mcp__x__y']\nrun.allow = ['Read']", "", &[]).unwrap();
+    assert!(fine.warnings.is_empty(), "{:?}", fine.warnings);
 }
 
 #[test]

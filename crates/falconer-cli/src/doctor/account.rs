@@ -8,10 +8,11 @@ use falconer_native::choose::{
 
 use super::check::Check;
 use crate::config::{Config, EngineName};
+use crate::here;
 
 pub(super) fn checks(config: &Config, cwd: &Path) -> Vec<Check> {
-    let environment = Environment::of_this_process();
-    let looked = Credentials::look(&environment, Some(cwd));
+    let environment = here::environment();
+    let looked = Credentials::look(environment, Some(cwd));
     let account = match looked.found().first() {
         Some(credential) => {
             let who = match credential.serves {
@@ -32,7 +33,7 @@ pub(super) fn checks(config: &Config, cwd: &Path) -> Vec<Check> {
     };
     vec![
         account.details(looked.looked_at()),
-        engine(config, cwd, &environment),
+        engine(config, cwd, environment),
     ]
 }
 

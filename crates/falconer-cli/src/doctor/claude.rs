@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use falconer::{Error, OLDEST_CLI_VERSION, Options, TESTED_CLI_VERSION, find_cli};
-use falconer_native::choose::Environment;
 
 use super::check::Check;
 use crate::config::Config;
+use crate::here;
 
 const NAME: &str = "claude";
 
 pub(super) async fn check(config: &Config) -> Check {
-    let environment = Environment::of_this_process();
+    let environment = here::environment();
     let named = config.claude.path.as_deref().map(PathBuf::from);
     let path = match find_cli(named.as_deref(), environment.variables()) {
         Ok(path) => path,

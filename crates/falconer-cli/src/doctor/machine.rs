@@ -64,6 +64,21 @@ pub(super) fn sandbox() -> Check {
     }
 }
 
+/// Which locks hold commands that run unasked because they only read: it is tried.
+pub(super) fn confinement() -> Check {
+    match falconer_engine::confinement() {
+        Ok(_) => Check::ok(
+            "confinement",
+            "commands that only read are judged, and the kernel keeps them from writing".to_owned(),
+        ),
+        Err(reason) => Check::warning(
+            "confinement",
+            format!("commands that only read are judged, but not held by the kernel: {reason}"),
+            "use Linux 6.2 or newer with Landlock enabled; until then more commands are asked about",
+        ),
+    }
+}
+
 fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

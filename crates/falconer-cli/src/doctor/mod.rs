@@ -8,11 +8,14 @@ mod machine;
 mod model;
 mod store;
 
+use std::path::Path;
+
 use clap::Args;
+use falconer_session::Policy;
 use owo_colors::OwoColorize;
 use serde_json::json;
 
-use crate::config;
+use crate::config::{self, Effective};
 use crate::exit::{Done, Exit, Fault};
 use crate::run::start;
 use check::{Check, State};
@@ -42,11 +45,13 @@ pub(crate) async fn doctor(arguments: Doctor) -> Done {
         Ok(effective) => effective.config.clone(),
         Err(_) => config::Config::default(),
     };
-    let mut checks = vec![configuration(effective.as_ref().err())];
+    let mut checks = vec![configuration(effective.as_ref())];
+    checks.extend(policy(&settings));
     checks.push(claude::check(&settings).await);
     checks.extend(account::checks(&settings, &cwd));
     checks.push(model::check(arguments.online).await);
     checks.push(machine::sandbox());
+    checks.push(machine::confinement());
     checks.extend(machine::directories());
     checks.push(locks::locks());
     checks.push(store::check().await);
@@ -63,17 +68,37 @@ pub(crate) async fn doctor(arguments: Doctor) -> Done {
     })
 }
 
-fn configuration(fault: Option<&Fault>) -> Check {
-    match (fault, config::path()) {
-        (Some(fault), _) => Check::failed("configuration", &fault.text, &fault.hint),
-        (None, Ok(path)) if path.exists() => {
+fn configuration(effective: Result<&Effective, &Fault>) -> Check {
+    match (effective, config::path()) {
+        (Err(fault), _) => Check::failed("configuration", &fault.text, &fault.hint),
+        (Ok(effective), _) if !effective.warnings.is_empty() => Check::warning(
+            "configuration",
+            effective.warnings.join("; "),
+            "correct it with `falconer config edit`, or the file of the project",
+        ),
+        (Ok(_), Ok(path)) if path.exists() => {
             Check::ok("configuration", format!("{} is fine", path.display()))
         }
-        (None, _) => Check::ok(
+        (Ok(_), _) => Check::ok(
             "configuration",
             "none yet; the defaults are used".to_owned(),
         ),
     }
+}
+
+/// The policy file of the configuration, if it names one.
+fn policy(settings: &config::Config) -> Option<Check> {
+    let file = Path::new(settings.run.policy.as_deref()?);
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
+    let read = text.and_then(|text| text.parse::<Policy>().map_err(|error| error.to_string()));
+    let fix = format!("correct {}; see docs/limits.md", file.display());
+    Some(match read {
+        Err(problem) => Check::failed("policy", problem, fix),
+        Ok(policy) if !policy.warnings().is_empty() => {
+            Check::warning("policy", policy.warnings().join("; "), fix)
+        }
+        Ok(_) => Check::ok("policy", format!("{} is fine", file.display())),
+    })
 }
 
 fn print(checks: &[Check], has_failed: bool) {

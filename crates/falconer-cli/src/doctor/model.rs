@@ -9,6 +9,7 @@ use super::check::Check;
 use crate::drive;
 use crate::exit::Fault;
 use crate::run::start::{self, Start};
+use crate::trust::Asking;
 
 const NAME: &str = "model";
 
@@ -26,10 +27,11 @@ pub(super) async fn check(online: bool) -> Check {
 }
 
 async fn ask() -> Result<Check, Fault> {
-    let mut prepared = start::prepare(&Start {
+    let start = Start {
         deadline: Some(Duration::from_secs(120)),
         ..Start::default()
-    })?;
+    };
+    let mut prepared = start::prepare(&start, Asking::Nobody)?;
     prepared.options = prepared
         .options
         .without_persistence()

@@ -9,10 +9,10 @@ use falconer_session::{EventStream, SessionHandle};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::ask::{Answering, Open};
+use crate::ask::{Answering, Desk, Line, Meaning, Open};
 use crate::exit::{Exit, Fault};
 use crate::keep::Agent;
-use crate::render::Screen;
+use crate::render::{Screen, visible_line};
 
 /// What shows a run.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) async fn drive<W: Write>(
     let mut driver = Driver {
         agent,
         view,
-        open: VecDeque::new(),
+        desk: Desk::new(),
         held: VecDeque::new(),
         presses: 0,
         errands: None,
@@ -71,7 +71,7 @@ struct Driver<'a, W> {
     agent: &'a Agent,
     view: &'a mut View<W>,
     /// What was asked; the first is on the screen.
-    open: VecDeque<Open>,
+    desk: Desk<()>,
     /// Events that wait until the question on the screen is answered.
     held: VecDeque<Event>,
     presses: u32,
@@ -87,7 +87,8 @@ impl<W: Write> Driver<'_, W> {
     ) -> Result<Driven, Fault> {
         let mut ctrl_c = signals()?;
         loop {
-            let is_asking = !self.open.is_empty();
+            let is_asking = self.desk.is_asking();
+            let moment = self.desk.moment();
             let line = async {
                 match (&mut *answering, is_asking) {
                     (Answering::Person(lines), true) => lines.next().await,
@@ -117,7 +118,8 @@ impl<W: Write> Driver<'_, W> {
                         "run it again; `falconer doctor` may tell more",
                     )),
                 },
-                line = line => self.line(line.as_deref(), answering).await?,
+                () = moment => self.prompt(answering)?,
+                line = line => self.line(line.as_ref(), answering).await?,
             }
         }
     }
@@ -154,7 +156,7 @@ impl<W: Write> Driver<'_, W> {
                 self.settled(&resolved.id, resolved.resolution, &resolved.by)?
             }
             Body::RunCompleted(_) => {
-                self.open.clear();
+                self.desk.keep(|_| false);
                 true
             }
             _ => false,
@@ -162,7 +164,7 @@ impl<W: Write> Driver<'_, W> {
         if over {
             self.release(answering).await?;
         }
-        if !self.open.is_empty() && !matches!(event.body, Body::RunCompleted(_)) {
+        if !self.desk.is_empty() && !matches!(event.body, Body::RunCompleted(_)) {
             self.held.push_back(event);
             return Ok(None);
         }
@@ -171,21 +173,16 @@ impl<W: Write> Driver<'_, W> {
 
     /// A request is settled; whether that was the one on the screen.
     fn settled(&mut self, id: &str, resolution: Resolution, by: &str) -> io::Result<bool> {
-        let was_shown = self.open.front().is_some_and(|open| open.id == id);
-        self.open.retain(|open| open.id != id);
+        let was_shown = self.desk.remove(id);
         if let (true, View::Person(screen)) = (was_shown, &mut *self.view) {
-            screen.line(match resolution {
-                Resolution::Allowed => format!("  (allowed by {by})"),
-                Resolution::Denied => format!("  (denied by {by})"),
-                _ => "  (no longer asked)".to_owned(),
-            })?;
+            screen.line(settled(resolution, by))?;
         }
         Ok(was_shown)
     }
 
     /// Goes on with what was held back, up to the next question.
     async fn release(&mut self, answering: &mut Answering) -> Result<(), Fault> {
-        while self.open.is_empty()
+        while self.desk.is_empty()
             && let Some(event) = self.held.pop_front()
         {
             self.show(event, answering).await?;
@@ -224,10 +221,9 @@ impl<W: Write> Driver<'_, W> {
                 let why = "nobody is asked when the output is for programs";
                 Some(falconer_session::Verdict::Deny(why.to_owned()))
             }
-            (View::Person(screen), Answering::Person(lines)) => {
-                lines.forget();
-                open.begin(screen)?;
-                self.open.push_back(open);
+            (View::Person(screen), Answering::Person(_)) => {
+                self.desk.add(open, ());
+                self.desk.show(screen)?;
                 return Ok(());
             }
             (View::Person(screen), answering) => open.without_a_person(answering, screen)?,
@@ -238,20 +234,28 @@ impl<W: Write> Driver<'_, W> {
         }
     }
 
-    async fn line(&mut self, line: Option<&str>, answering: &mut Answering) -> Result<(), Fault> {
+    /// Asks for the answer to the question on the screen. What was typed before is no answer.
+    fn prompt(&mut self, answering: &mut Answering) -> io::Result<()> {
+        if let (View::Person(screen), Answering::Person(lines)) = (&mut *self.view, answering) {
+            lines.forget();
+            self.desk.ask(screen)?;
+        }
+        Ok(())
+    }
+
+    async fn line(&mut self, line: Option<&Line>, answering: &mut Answering) -> Result<(), Fault> {
         let View::Person(screen) = &mut *self.view else {
             return Ok(());
         };
         screen.answered();
-        let Some(open) = self.open.front_mut() else {
-            return Ok(());
-        };
-        let Some(verdict) = open.take(line, screen)? else {
-            return Ok(());
-        };
-        if let Some(open) = self.open.pop_front() {
-            self.answer(&open, verdict).await?;
+        if line.is_some_and(|line| self.desk.meaning(line) == Meaning::Stale) {
+            return Ok(self.desk.refuse(screen)?);
         }
+        let text = line.map(|line| line.text.as_str());
+        let Some((open, (), verdict)) = self.desk.take(text, screen)? else {
+            return Ok(());
+        };
+        self.answer(&open, verdict).await?;
         self.release(answering).await
     }
 
@@ -265,6 +269,15 @@ impl<W: Write> Driver<'_, W> {
             screen.line(format!("  ({remark})"))?;
         }
         Ok(())
+    }
+}
+
+/// Tells what became of a question that was not answered here.
+pub(crate) fn settled(resolution: Resolution, by: &str) -> String {
+    match resolution {
+        Resolution::Allowed => format!("  (allowed by {})", visible_line(by)),
+        Resolution::Denied => format!("  (denied by {})", visible_line(by)),
+        _ => "  (no longer asked)".to_owned(),
     }
 }
 

@@ -16,9 +16,11 @@ use falconer_session::Lifetime;
 use crate::ask::{Answering, Lines};
 use crate::drive::{self, View};
 use crate::exit::{Done, Fault, say};
+use crate::here;
 use crate::keep;
 use crate::render::{Motion, Screen};
 use crate::run::start::{self, Prepared, Start};
+use crate::trust::Asking;
 use relay::Relay;
 
 #[derive(Debug, Args)]
@@ -57,7 +59,7 @@ pub(crate) async fn record(arguments: Record) -> Done {
     for file in files.into_iter().flatten() {
         check_free(file)?;
     }
-    let mut prepared = start::prepare(&arguments.start)?;
+    let mut prepared = start::prepare(&arguments.start, Asking::on_terminal())?;
     let relay = match &arguments.model_to {
         Some(file) => model_to(&mut prepared, file).await?,
         None => None,
@@ -136,7 +138,7 @@ fn engine_to(options: Options, file: &Path) -> Result<Options, Fault> {
             Ok(tape) => Box::new(tape),
             Err(error) => Box::new(Broken(error.kind())),
         };
-        Box::new(falconer_testkit::record(transport, tape))
+        Box::new(falconer_testkit::record(transport, tape).redactor(here::redactor().clone()))
     }))
 }
 

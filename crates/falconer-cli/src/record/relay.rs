@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::exit::Fault;
+use crate::here;
 
 /// The largest request that is passed on: what the API takes at most, and some.
 const LARGEST: usize = 64 << 20;
@@ -30,7 +31,8 @@ const SIGNED: [&str; 3] = [
 
 /// Where the CLI would send its requests.
 pub(super) fn upstream() -> Result<String, Fault> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let value = |name: &str| here::environment().value(name);
+    let variable = |name: &str| value(name).map(|value| value.to_string_lossy().into_owned());
     if let Some(name) = SIGNED.into_iter().find(|name| variable(name).is_some()) {
         return Err(Fault::usage(
             format!("the answers of the model cannot be overheard while {name} is set"),
@@ -72,7 +74,7 @@ impl Relay {
         let shared = Arc::new(Shared {
             http,
             upstream: upstream.trim_end_matches('/').to_owned(),
-            tape: ModelTape::new(tape),
+            tape: ModelTape::new(tape, here::redactor().clone()),
         });
         let routes = Router::new().fallback(pass_on).with_state(shared);
         let (stop, stopped) = oneshot::channel::<()>();

@@ -15,6 +15,9 @@ pub(crate) fn open_of(request: &Value) -> Option<Open> {
             let mut asked =
                 PermissionRequested::new(id, text("tool")?, request["input"].clone(), digest);
             asked.reason = text("reason");
+            asked.cwd = text("cwd");
+            asked.agent = text("agent");
+            asked.blocked_path = text("blocked_path");
             asked.suggestions = request["suggestions"]
                 .as_array()
                 .cloned()

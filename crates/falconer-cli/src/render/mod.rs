@@ -10,8 +10,10 @@ mod markdown;
 mod notice;
 mod outcome;
 mod plain;
+mod sheet;
 mod spinner;
 mod summary;
+mod window;
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -25,11 +27,15 @@ use serde_json::Value;
 
 use action::Action;
 use markdown::Markdown;
-pub(crate) use plain::{clean, first_line};
+#[cfg(test)]
+pub(crate) use plain::visible;
+pub(crate) use plain::{clean, first_line, for_stdout, visible_line};
+pub(crate) use sheet::Sheet;
 pub(crate) use spinner::Motion;
 use spinner::Spinner;
 pub(crate) use summary::Resumable;
 use summary::Totals;
+pub(crate) use window::Window;
 
 /// Lines of a command's output that are shown.
 const OUTPUT_LINES: usize = 6;
@@ -85,6 +91,8 @@ pub(crate) struct Screen<W> {
 struct Shown {
     action: Action,
     since: Instant,
+    /// A question shows all of it, so its details are not shown again.
+    is_asked: bool,
 }
 
 impl<W: Write> Screen<W> {
@@ -125,6 +133,11 @@ impl<W: Write> Screen<W> {
     pub(crate) fn motion(mut self, motion: Motion) -> Self {
         self.spinner = Spinner::new(motion);
         self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn written(&self) -> &W {
+        &self.out
     }
 
     /// Writes a line of our own.
@@ -179,9 +192,13 @@ impl<W: Write> Screen<W> {
     /// Shows the call a question is about, unless it is there already.
     pub(crate) fn ensure_call(&mut self, id: &str, tool: &str, input: &Value) -> io::Result<()> {
         match self.calls.contains_key(id) {
-            true => self.end_text(),
-            false => self.action(id, tool, input),
+            true => self.end_text()?,
+            false => self.action(id, tool, input)?,
         }
+        if let Some(shown) = self.calls.get_mut(id) {
+            shown.is_asked = true;
+        }
+        Ok(())
     }
 
     /// Shows an event, or nothing if it says nothing to people.
@@ -297,11 +314,12 @@ impl<W: Write> Screen<W> {
         let action = Action::of(tool, input, &self.cwd);
         let title = action.title();
         self.line(format!("{} {title}", "▸".cyan()))?;
-        for line in action.details() {
-            self.line(format!("  {line}"))?;
-        }
-        let since = Instant::now();
-        self.calls.insert(id.to_owned(), Shown { action, since });
+        let shown = Shown {
+            action,
+            since: Instant::now(),
+            is_asked: false,
+        };
+        self.calls.insert(id.to_owned(), shown);
         self.out.flush()?;
         self.spinner
             .spin(anstream::adapter::strip_str(&title).to_string());
@@ -318,9 +336,18 @@ impl<W: Write> Screen<W> {
                 return self.line(format!("  ✗ {why}").red());
             }
         }
-        let Some(Shown { action, since }) = shown else {
+        let Some(Shown {
+            action,
+            since,
+            is_asked,
+        }) = shown
+        else {
             return Ok(());
         };
+        let details = action.details().iter().filter(|_| !is_asked);
+        for line in details {
+            self.line(format!("  {line}"))?;
+        }
         if action.shows_output() {
             self.output(&preview)?;
         } else if let Some(outcome) = action.outcome(&preview) {

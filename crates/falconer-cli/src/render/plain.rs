@@ -1,15 +1,84 @@
 //! Text from models and tools, made safe for a terminal.
 
-/// Without control characters: a model or a file must not move the cursor, change the title of
-/// the window, or type for the user.
+use std::io::IsTerminal;
+
+use unicode_width::UnicodeWidthChar;
+
+/// Marks that a letter has in the scripts that have most of them.
+const MOST_MARKS: usize = 3;
+
+/// Prose without control characters: a model or a file must not move the cursor, change the
+/// title of the window, or type for the user.
 pub(crate) fn clean(text: &str) -> String {
-    let visible = |character: &char| match character {
+    let is_kept = |character: &char| match character {
         '\n' | '\t' => true,
-        // Marks that turn the direction of text can make it read differently than it runs.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
-        other => !other.is_control(),
+        // Joiners make emoji and words of many scripts; marks belong to the letter before them.
+        '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => true,
+        ' ' | '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => true,
+        other => !is_unseen(*other),
     };
-    text.chars().filter(visible).collect()
+    text.chars().filter(is_kept).collect()
+}
+
+/// Prose for stdout: cleaned on a terminal, as it is in a pipe or a file.
+pub(crate) fn for_stdout(text: String) -> String {
+    if std::io::stdout().is_terminal() {
+        clean(&text)
+    } else {
+        text
+    }
+}
+
+/// Text that somebody is to approve, with everything in sight: what a terminal would not show, or
+/// would obey, is replaced by its name.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    // Marks over a letter; so many of them cover their neighbours.
+    let mut marks = 0;
+    for character in text.chars() {
+        marks = match character.width() {
+            Some(0) => marks + 1,
+            _ => 0,
+        };
+        match character {
+            '\n' | ' ' => shown.push(character),
+            '\t' => shown.push_str("→   "),
+            other if is_unseen(other) || marks > MOST_MARKS => shown.push_str(&name(other)),
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+/// The same on one line: ends of lines are named, too.
+pub(crate) fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', "⟨LF⟩")
+}
+
+fn name(character: char) -> String {
+    match character {
+        '\0' => "⟨NUL⟩".to_owned(),
+        '\u{7}' => "⟨BEL⟩".to_owned(),
+        '\u{8}' => "⟨BS⟩".to_owned(),
+        '\r' => "⟨CR⟩".to_owned(),
+        '\u{1b}' => "⟨ESC⟩".to_owned(),
+        '\u{7f}' => "⟨DEL⟩".to_owned(),
+        other => format!("⟨U+{:04X}⟩", u32::from(other)),
+    }
+}
+
+/// Control characters, marks that hide or turn text, and blanks that are not the space.
+fn is_unseen(character: char) -> bool {
+    match character {
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{feff}' => true,
+        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => true,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{2800}' => true,
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => true,
+        '\u{e0000}'..='\u{e0fff}' => true,
+        ' ' => false,
+        other => other.is_control() || other.is_whitespace(),
+    }
 }
 
 /// The first line that says something, shortened.
@@ -29,8 +98,31 @@ mod tests {
 
     #[test]
     fn escape_sequences_cannot_reach_the_terminal() {
-        let hostile = "a\x1b[2Jb\x07\r\u{9b}31m\u{202e}c\n\td\u{7f}";
+        let hostile = "a\x1b[2Jb\x07\r\u{9b}31m\u{202e}c\n\td\u{7f}\u{200b}\u{e0041}";
         assert_eq!(clean(hostile), "a[2Jb31mc\n\td");
+        assert_eq!(clean("👩\u{200d}💻\u{a0}x"), "👩\u{200d}💻\u{a0}x");
+    }
+
+    #[test]
+    fn what_is_approved_has_nothing_hidden_in_it() {
+        let table = [
+            ("a\x1b[2J\x07", "a⟨ESC⟩[2J⟨BEL⟩"),
+            ("a\rb\u{9b}c", "a⟨CR⟩b⟨U+009B⟩c"),
+            ("x\u{202e}y\u{2066}z", "x⟨U+202E⟩y⟨U+2066⟩z"),
+            ("r\u{200b}m\u{feff}\u{ad}", "r⟨U+200B⟩m⟨U+FEFF⟩⟨U+00AD⟩"),
+            ("a\u{a0}b\u{3000}c\u{2800}", "a⟨U+00A0⟩b⟨U+3000⟩c⟨U+2800⟩"),
+            ("\u{e0041}\u{3164}", "⟨U+E0041⟩⟨U+3164⟩"),
+            ("a\n\tb c", "a\n→   b c"),
+            ("größe 日本", "größe 日本"),
+            (
+                "a\u{301}\u{302}\u{303}\u{304}",
+                "a\u{301}\u{302}\u{303}⟨U+0304⟩",
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(visible(text), expected);
+        }
+        assert_eq!(visible_line("a\nb"), "a⟨LF⟩b");
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::ask::{Answering, Lines};
 use crate::drive::{self, View};
 use crate::exit::{Done, Fault};
 use crate::keep;
-use crate::render::{Detail, Motion, Screen};
+use crate::render::{Detail, Motion, Screen, for_stdout};
+use crate::trust::Asking;
 use start::Start;
 
 #[derive(Debug, Args)]
@@ -76,7 +77,11 @@ pub(crate) async fn run(arguments: Run) -> Done {
     };
     let text = prompt::text(arguments.prompt.as_deref(), arguments.file.as_deref())?;
     let prompt = prompt::with_attachments(text, &arguments.attach)?;
-    let mut prepared = start::prepare(&arguments.start)?;
+    let asking = match output {
+        Output::Events => Asking::Nobody,
+        Output::Everything | Output::Answer => Asking::on_terminal(),
+    };
+    let mut prepared = start::prepare(&arguments.start, asking)?;
     if let Some(file) = &arguments.output_schema {
         prepared.options = prepared.options.output_schema(prompt::schema(file)?);
     }
@@ -125,14 +130,12 @@ fn answering(output: Output) -> Answering {
 }
 
 fn print_answer(completed: &RunCompleted) -> Result<(), Fault> {
-    let mut out = io::stdout();
-    match &completed.structured_output {
-        Some(value) => {
-            serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::other)?;
-            writeln!(out)?;
-        }
-        None if !completed.text.is_empty() => writeln!(out, "{}", completed.text.trim_end())?,
-        None => {}
+    let text = match &completed.structured_output {
+        Some(value) => serde_json::to_string_pretty(value).map_err(io::Error::other)?,
+        None => completed.text.trim_end().to_owned(),
+    };
+    if !text.is_empty() {
+        writeln!(io::stdout(), "{}", for_stdout(text))?;
     }
     if let Some(failure) = &completed.failure {
         crate::exit::say("error:", &failure.text);

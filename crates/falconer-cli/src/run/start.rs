@@ -8,14 +8,17 @@ use clap::Args;
 use falconer::isolation::IsolationConfig;
 use falconer::sessions::Sessions;
 use falconer::{Options, PermissionMode};
-use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, Environment, choose};
+use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, choose};
+use falconer_rule::flaw;
 use falconer_session::{Limits, Policy, Resume, SessionLocks, SessionSpec};
 use serde_json::{Value, json};
 
 use crate::config::{self, Config, EngineName, Isolation, Mode};
-use crate::exit::{Exit, Fault};
+use crate::exit::{Exit, Fault, say};
+use crate::here;
 use crate::keep::{Keeping, Terms};
 use crate::places;
+use crate::trust::{self, Asking, TrustFlag};
 
 /// Flags that say what is started.
 #[derive(Debug, Args, Default)]
@@ -62,6 +65,10 @@ pub(crate) struct Start {
     /// How much of the machine the run sees
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Permissions")]
     pub(crate) isolation: Option<Isolation>,
+    /// Use the project's hooks, servers and rules in this run: `once`, or only if their digest is
+    /// this one
+    #[arg(long, value_name = "DIGEST", help_heading = "Permissions")]
+    pub(crate) trust_project: Option<TrustFlag>,
     /// Where to work; this directory if not given
     #[arg(long, short = 'C', value_name = "DIRECTORY")]
     pub(crate) cwd: Option<PathBuf>,
@@ -147,6 +154,7 @@ impl Prepared {
             .options(self.options.include_partial_messages())
             .about(self.about)
             .limits(self.limits)
+            .redactor(here::redactor().clone())
             // A person may be at lunch; a program is never asked.
             .answer_within(Duration::MAX);
         if let Some(policy) = self.policy {
@@ -162,14 +170,17 @@ impl Prepared {
     }
 }
 
-/// Puts flags and configuration together, chooses an engine, starts nothing.
-pub(crate) fn prepare(start: &Start) -> Result<Prepared, Fault> {
+/// Puts flags and configuration together, chooses an engine, asks about the project if it has to,
+/// starts nothing.
+pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> {
     let cwd = directory(start.cwd.as_deref())?;
     let config = config::load(&cwd)?.config;
     let request = request(start, &config, &cwd);
-    let chosen = choose(&request, &Environment::of_this_process())?;
+    let chosen = choose(&request, here::environment())?;
     let terms = terms(start, &config)?;
-    let mut options = terms.apply(chosen.options);
+    let engine = &chosen.about.engine;
+    let settled = trust::settle(&cwd, engine, start.trust_project.as_ref(), asking)?;
+    let mut options = settled.apply(engine, terms.apply(chosen.options));
     let isolation = start.isolation.unwrap_or(config.run.isolation);
     if isolation == Isolation::Sandbox {
         options = options.isolation(IsolationConfig::inherit_host_auth());
@@ -194,6 +205,7 @@ pub(crate) fn prepare(start: &Start) -> Result<Prepared, Fault> {
 
 /// The rules of flags and configuration, and where the agent may work besides.
 fn terms(start: &Start, config: &Config) -> Result<Terms, Fault> {
+    check_rules(start)?;
     let absolute = |path: &PathBuf| std::path::absolute(path);
     let add_dirs = start.add_dir.iter().map(absolute);
     Ok(Terms {
@@ -211,6 +223,18 @@ fn terms(start: &Start, config: &Config) -> Result<Terms, Fault> {
             .map(absolute)
             .transpose()?,
     })
+}
+
+/// A denial that guards nothing is an error; a rule that allows nothing is only pointed out.
+fn check_rules(start: &Start) -> Result<(), Fault> {
+    if let Some(flaw) = start.deny.iter().find_map(|rule| flaw(rule)) {
+        let hint = "correct the rule of `--deny`; tools of servers are written `mcp__server__tool`";
+        return Err(Fault::usage(flaw, hint));
+    }
+    for flaw in start.allow.iter().filter_map(|rule| flaw(rule)) {
+        say("warning:", format!("{flaw}; it allows nothing"));
+    }
+    Ok(())
 }
 
 fn keeping(start: &Start) -> Keeping {
@@ -239,6 +263,11 @@ pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
         .cwd(&cwd)
         .permission_mode(PermissionMode::from(mode.as_str()));
     let mut options = terms(start, &config)?.apply(options);
+    if start.trust_project.is_some() {
+        let flag = start.trust_project.as_ref();
+        let settled = trust::settle(&cwd, "native", flag, Asking::Nobody)?;
+        options = settled.apply("native", options);
+    }
     if start.allow_dangerously_skip_permissions {
         options = options.allow_dangerously_skip_permissions();
     }
@@ -318,8 +347,13 @@ pub(crate) fn read_policy(path: &Path) -> Result<Policy, Fault> {
             hint,
         )
     })?;
-    text.parse()
-        .map_err(|error| Fault::usage(format!("{}: {error}", path.display()), hint))
+    let policy: Policy = text
+        .parse()
+        .map_err(|error| Fault::usage(format!("{}: {error}", path.display()), hint))?;
+    for warning in policy.warnings() {
+        say("warning:", format!("{}: {warning}", path.display()));
+    }
+    Ok(policy)
 }
 
 fn resume(start: &Start, cwd: &Path) -> Result<Option<Resume>, Fault> {

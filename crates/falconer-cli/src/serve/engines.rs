@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use falconer_hub::{Bypass, Engines, Launch, LaunchError, SessionIsolation};
+use falconer_hub::{
+    Bypass, Engines, Launch, LaunchError, ProjectTrust, SessionIsolation, TrustVerdict,
+};
 use falconer_native::choose::{
     ChooseError, Chosen, EngineChoice, EngineRequest, Environment, choose,
 };
@@ -13,8 +15,11 @@ use serde::Deserialize as _;
 
 use super::settings::Settings;
 use crate::config::{Config, EngineName, Isolation};
+use crate::exit::Fault;
+use crate::here;
 use crate::keep::Terms;
 use crate::run::start;
+use crate::trust;
 
 /// Chooses as `falconer run` does, for each session anew.
 #[derive(Debug)]
@@ -29,7 +34,7 @@ pub(crate) struct Chooser {
 impl Chooser {
     pub(crate) fn new(scenario: Option<PathBuf>, bypass: Bypass) -> Self {
         Self {
-            environment: Environment::of_this_process(),
+            environment: here::environment().clone(),
             scenario,
             bypass,
             settings: None,
@@ -107,7 +112,10 @@ impl Engines for Chooser {
             .apply(chosen.options)
             .allow_tools(config.run.allow.iter().cloned())
             .disallow_tools(config.run.deny.iter().cloned());
-        let launch = Launch::new(options, chosen.about);
+        let (cwd, engine) = (Path::new(&session.cwd), &chosen.about.engine);
+        let (settled, untrusted) = trust::without_asking(cwd, engine).map_err(fault)?;
+        let options = settled.apply(engine, options);
+        let launch = Launch::new(options, chosen.about).untrusted(untrusted);
         Ok(match own_policy(&terms, &config)? {
             Some(policy) => launch.policy(Arc::new(policy)),
             None => launch,
@@ -118,6 +126,33 @@ impl Engines for Chooser {
         let request = self.request(engine(name)?);
         let chosen = choose(&request, &self.environment).map_err(|error| refusal(&error))?;
         self.check(&chosen, isolation)
+    }
+
+    fn inspect_project(&self, project: &Path) -> Result<ProjectTrust, LaunchError> {
+        trust::look(project).map(trust::described).map_err(fault)
+    }
+
+    fn trust_project(
+        &self,
+        project: &Path,
+        digest: &str,
+        verdict: TrustVerdict,
+    ) -> Result<ProjectTrust, LaunchError> {
+        match verdict {
+            TrustVerdict::Grant => {
+                let inspection = trust::look(project).map_err(fault)?;
+                if inspection.digest.as_deref() != Some(digest) {
+                    let text = "the project holds other content than the one that was shown";
+                    return Err(LaunchError::new(LaunchError::CHANGED, text));
+                }
+                trust::remember(&inspection, digest).map_err(fault)?;
+            }
+            // Taking trust back is always possible.
+            _ => {
+                trust::forget(project).map_err(fault)?;
+            }
+        }
+        self.inspect_project(project)
     }
 
     /// The engines know the same short names; one that was started says more.
@@ -189,6 +224,10 @@ fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(),
                 .hint("make the session with `isolation`: {\"type\": \"sandbox\"}"),
         ),
     }
+}
+
+fn fault(fault: Fault) -> LaunchError {
+    LaunchError::new("trust", fault.text).hint(fault.hint)
 }
 
 fn engine(name: &str) -> Result<EngineChoice, LaunchError> {

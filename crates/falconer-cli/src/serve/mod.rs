@@ -15,6 +15,7 @@ use falconer_store::Store;
 use owo_colors::OwoColorize;
 
 use crate::exit::{Done, Exit, Fault};
+use crate::here;
 use crate::keep;
 use crate::places;
 use crate::run::start;
@@ -66,11 +67,7 @@ pub(crate) struct Serve {
 
 pub(crate) async fn serve(arguments: Serve) -> Done {
     let settings = Settings::load(&std::env::current_dir()?)?;
-    let state = places::state_directory()?;
-    std::fs::create_dir_all(&state).map_err(|error| {
-        let text = format!("failed to make {}: {error}", state.display());
-        Fault::setup(text, "set FALCONER_STATE_DIR to a directory of yours")
-    })?;
+    let state = places::private_state()?;
     let file = match &arguments.store {
         Some(file) => file.clone(),
         None => places::store_file()?,
@@ -99,7 +96,9 @@ fn hub_config(arguments: &Serve, settings: &Settings) -> Result<HubConfig, Fault
     let engines = Chooser::new(arguments.engine_scenario.clone(), bypass(arguments));
     let engines = engines.configured(settings.clone());
     let locks = places::locks_directory()?;
-    let config = HubConfig::new(engines, locks).bypass(bypass(arguments));
+    let config = HubConfig::new(engines, locks)
+        .bypass(bypass(arguments))
+        .redactor(here::redactor().clone());
     // Read once: whoever changes the policy of a server starts it again.
     let policy = settings.within(&std::env::current_dir()?)?.run.policy;
     Ok(match policy {

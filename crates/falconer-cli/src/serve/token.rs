@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use falconer_server::{Scope, Server};
 
 use crate::exit::Fault;
+use crate::here;
 
 /// The file with a token the server knows. One that it does not know is replaced: it belongs to
 /// another store, or was revoked.
@@ -16,12 +17,14 @@ pub(crate) async fn keep(server: &Server, file: &Path) -> Result<PathBuf, Fault>
         && server.knows_token(found.trim()).await.map_err(failed)?
     {
         private(file)?;
+        here::redactor().learn([found.trim()]);
         return Ok(file.to_owned());
     }
     let token = server
         .make_token("local", Scope::ALL)
         .await
         .map_err(failed)?;
+    here::redactor().learn([token.reveal()]);
     write(file, token.reveal()).map_err(|error| {
         let text = format!("failed to write the token to {}: {error}", file.display());
         Fault::setup(text, "set FALCONER_STATE_DIR to a directory of yours")

@@ -4,6 +4,8 @@ use falconer::sessions::{MessageKind, SessionMessage};
 use falconer_event::{Action, ActionStatus, Body, Event, ItemContent, PromptState};
 use serde_json::Value;
 
+use crate::here;
+
 /// One piece of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
@@ -26,9 +28,11 @@ impl Part {
 /// Adds what a message says.
 pub(super) fn read(message: &SessionMessage, parts: &mut Vec<Part>) {
     let Some(body) = &message.message else { return };
-    let Ok(body) = serde_json::from_str::<Value>(body.get()) else {
+    let Ok(mut body) = serde_json::from_str::<Value>(body.get()) else {
         return;
     };
+    // The files of the official CLI hold what was said, secrets included.
+    here::redactor().value(&mut body);
     match &body["content"] {
         Value::String(text) => said(message.kind, text, parts),
         Value::Array(blocks) => blocks

@@ -14,7 +14,7 @@ use owo_colors::OwoColorize;
 use serde_json::json;
 
 use crate::exit::{Done, Exit, Fault, say};
-use crate::render::{clean, first_line};
+use crate::render::{clean, first_line, for_stdout};
 use conversation::Part;
 use shelf::{Copy, Entry, Shelf};
 
@@ -280,7 +280,7 @@ async fn export_to(
         Format::Html => export::html(&entry.title, &shelf.parts(&entry).await?),
     };
     match output {
-        None => io::stdout().write_all(text.as_bytes())?,
+        None => io::stdout().write_all(for_stdout(text).as_bytes())?,
         Some(path) => std::fs::write(&path, text).map_err(|error| {
             let text = format!("failed to write {}: {error}", path.display());
             Fault::setup(text, "name a file that can be written")
@@ -333,7 +333,7 @@ async fn delete(shelf: &Shelf, session: &str, yes: bool) -> Result<(), Fault> {
 
 fn print_json(value: &serde_json::Value) -> Result<(), Fault> {
     let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
-    anstream::println!("{text}");
+    anstream::println!("{}", for_stdout(text));
     Ok(())
 }
 

@@ -1,8 +1,10 @@
 //! `falconer-claude` as a process: arguments and stdin in, stdout, stderr and exit code out.
 
+use std::io::{BufRead, Write};
+
 use serde_json::Value;
 
-use crate::program::{Place, run};
+use crate::program::{Place, Ran, finish, run, start};
 
 const HELLO: &str = r#"{ "rules": [ { "times": "always", "reply": { "text": "hello" } } ] }"#;
 const STREAM: [&str; 4] = ["-p", "--output-format", "stream-json", "--verbose"];
@@ -338,4 +340,60 @@ fn without_a_key_it_says_so_at_once() {
     let ran = run(Place::new().claude().args(["-p", "hi"]), "");
     assert_eq!(ran.code, Some(1), "{}", ran.stdout);
     assert!(ran.stdout.contains("ANTHROPIC_API_KEY"), "{}", ran.stdout);
+}
+
+/// A host that writes late gets the reason as the answer to its first request; one that closes
+/// stdin is not kept waiting.
+#[test]
+fn a_refused_start_answers_the_first_request() {
+    let refused: [(&[&str], &str); 3] = [
+        (&["--permission-mode", "bogus"], "'bogus' is invalid"),
+        (
+            &["--resume=cccccccc-aaaa-4aaa-8aaa-aaaaaaaaaaaa"],
+            "No conversation found",
+        ),
+        (
+            &["--settings", r#"{"sandbox":{"enabled":true}}"#],
+            "sandbox required but unavailable",
+        ),
+    ];
+    for (args, reason) in refused {
+        let place = Place::new();
+        let command = || {
+            let mut command = place.scripted(HELLO);
+            command.args(TALK).args(args);
+            command
+        };
+        // A second is a short time on a busy machine.
+        let ran = (0..5).find_map(|_| write_late(&mut command(), reason));
+        let ran = ran.expect("a host that writes within a second gets an answer");
+        assert_eq!(ran.code, Some(1));
+        let answer = frames(&ran.stdout).pop().unwrap();
+        assert_eq!(answer["type"], "control_response", "{answer}");
+        assert_eq!(answer["response"]["subtype"], "error");
+        assert_eq!(answer["response"]["request_id"], "first");
+        let error = answer["response"]["error"].as_str().unwrap();
+        assert!(error.contains(reason), "{error}");
+
+        let closed = run(&mut command(), "");
+        assert_eq!(closed.code, Some(1));
+        assert!(!closed.stdout.contains("control_response"), "{closed:?}");
+    }
+}
+
+/// Writes the first request after the reason is on stderr. Returns nothing if that was too late.
+fn write_late(command: &mut std::process::Command, reason: &str) -> Option<Ran> {
+    let mut child = start(command);
+    let mut stderr = String::new();
+    let mut reader = std::io::BufReader::new(child.stderr.take().unwrap());
+    while !stderr.contains(reason) {
+        assert_ne!(reader.read_line(&mut stderr).unwrap(), 0, "{stderr}");
+    }
+    let hello =
+        r#"{"type":"control_request","request_id":"first","request":{"subtype":"initialize"}}"#;
+    let mut stdin = child.stdin.take().unwrap();
+    let written = writeln!(stdin, "{hello}");
+    let ran = finish(child);
+    written.ok()?;
+    ran.stdout.contains("control_response").then_some(ran)
 }

@@ -14,10 +14,17 @@ const TWICE: &str = r#"{ "rules": [
     { "type": "tool_use", "name": "Bash", "input": { "command": "touch one two" } } ] } } },
   { "times": "always", "reply": { "text": "That is **all**." } } ] }"#;
 
+const AGAIN: &str = r#"{ "rules": [
+  { "reply": { "message": { "content": [
+    { "type": "tool_use", "name": "Bash", "input": { "command": "touch one two" } } ] } } },
+  { "reply": { "message": { "content": [
+    { "type": "tool_use", "name": "Bash", "input": { "command": "touch one two" } } ] } } },
+  { "times": "always", "reply": { "text": "That is **all**." } } ] }"#;
+
 const PLAN: &str = r##"{ "rules": [
   { "when": { "tool_result_contains": "smaller steps" }, "reply": { "text": "Smaller steps, then." } },
   { "reply": { "message": { "content": [ { "type": "tool_use", "name": "ExitPlanMode",
-    "input": {} } ] } } },
+    "input": { "allowedPrompts": [ { "tool": "Bash", "prompt": "run the tests" } ] } } ] } } },
   { "reply": { "message": { "content": [
     { "type": "tool_use", "name": "Write", "input": { "file_path": "one", "content": "1" } } ] } } },
   { "times": "always", "reply": { "text": "That is all." } } ] }"##;
@@ -92,9 +99,9 @@ fn until_gone(words: &[&str]) {
 fn always_shows_its_rule_and_asks_no_second_time() {
     for what in BOTH {
         let place = Place::new();
-        let mut terminal = scripted(&place, 100, what, TWICE, &[]);
+        let mut terminal = scripted(&place, 100, what, AGAIN, &[]);
         terminal.expect("touch one");
-        terminal.expect("always means: Bash(touch");
+        terminal.expect("always means: Bash(touch one two)");
         terminal.expect("run this? ");
         terminal.type_in("a\r");
         terminal.expect("touch one two");
@@ -159,19 +166,44 @@ fn stop_ends_the_turn_and_runs_nothing() {
     }
 }
 
+/// The file in which the agent of a session keeps its plan.
+fn plan_file(place: &Place, session: &str) -> std::path::PathBuf {
+    let hash = blake3::hash(session.as_bytes());
+    let letters = hash.as_bytes().iter().take(12);
+    let name: String = letters.map(|byte| char::from(b'a' + byte % 26)).collect();
+    let plans = place.path().join("home/.claude/plans");
+    std::fs::create_dir_all(&plans).unwrap();
+    plans.join(format!("plan-{name}.md"))
+}
+
+/// A session that has written a plan and now shows it.
+fn planned(place: &Place, command: &str, plan: &str) -> Terminal {
+    let mut first = scripted(
+        place,
+        100,
+        "run hello",
+        r#"{"rules": [{"reply": {"text": "Hi."}}]}"#,
+        &[],
+    );
+    first.expect("--resume ");
+    let session = first.up_to("`");
+    first.code();
+    std::fs::write(plan_file(place, &session), plan).unwrap();
+    let what = format!("{command} go --resume {session} --permission-mode plan");
+    scripted(place, 100, &what, PLAN, &[("NO_COLOR", "1")])
+}
+
 #[test]
-fn a_plan_is_approved_or_sent_back() {
-    for what in BOTH {
+fn a_plan_is_shown_with_its_wishes_and_approved_or_sent_back() {
+    for command in ["run", "chat"] {
         let table = [("y\r", true), ("a\r", false)];
         for (answer, asks) in table {
             let place = Place::new();
-            let mut terminal = scripted(
-                &place,
-                100,
-                &format!("{what} --permission-mode plan"),
-                PLAN,
-                &[],
-            );
+            let mut terminal = planned(&place, command, "# First\n\n1. make one");
+            terminal.expect("│ # First");
+            terminal.expect("│ 1. make one");
+            terminal.expect("it also asks to do these without asking");
+            terminal.expect("│ Bash: run the tests");
             terminal.expect("go on with this plan? ");
             terminal.type_in(answer);
             if asks {
@@ -181,23 +213,34 @@ fn a_plan_is_approved_or_sent_back() {
             let rest = terminal.up_to("That is all.");
             assert!(
                 asks || !rest.contains("make this change?"),
-                "{what} {answer}: {rest}"
+                "{command} {answer}: {rest}"
             );
-            assert_eq!(ended(&mut terminal, what), Some(0), "{what} {answer}");
-            assert!(exists(&place, "one"), "{what} {answer}");
+            assert_eq!(ended(&mut terminal, command), Some(0), "{command} {answer}");
+            assert!(exists(&place, "one"), "{command} {answer}");
         }
         let place = Place::new();
-        let mut terminal = scripted(
-            &place,
-            100,
-            &format!("{what} --permission-mode plan"),
-            PLAN,
-            &[],
-        );
+        let mut terminal = planned(&place, command, "# First");
         terminal.expect("go on with this plan? ");
         terminal.type_in("n in smaller steps\r");
         terminal.expect("Smaller steps, then.");
-        assert_eq!(ended(&mut terminal, what), Some(0), "{what}");
+        assert_eq!(ended(&mut terminal, command), Some(0), "{command}");
+        assert!(!exists(&place, "one"), "{command}");
+    }
+}
+
+#[test]
+fn a_plan_that_is_not_shown_cannot_be_approved() {
+    for what in BOTH {
+        let place = Place::new();
+        let what = format!("{what} --permission-mode plan");
+        let mut terminal = scripted(&place, 100, &what, PLAN, &[]);
+        terminal.expect("the request shows no plan, so it can only be denied");
+        terminal.expect("send it back? ");
+        terminal.type_in("y\r");
+        terminal.expect("send it back? ");
+        terminal.type_in("n in smaller steps\r");
+        terminal.expect("Smaller steps, then.");
+        assert_eq!(ended(&mut terminal, &what), Some(0), "{what}");
         assert!(!exists(&place, "one"), "{what}");
     }
 }

@@ -37,6 +37,10 @@ mod remote;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod seeing;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod serve_apart;
@@ -50,6 +54,8 @@ mod shelf;
 mod signals;
 #[cfg(test)]
 mod terminal;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod usage;
 #[cfg(test)]

@@ -25,6 +25,10 @@ fn said(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> String
             "[sandbox]\n",
         ),
         (
+            r"(?m)^(ok  |warn) confinement: .*\n(     fix: .*\n)?",
+            "[confinement]\n",
+        ),
+        (
             r"(?m)^(ok  |warn) server: .*\n(     fix: .*\n)?",
             "[server]\n",
         ),

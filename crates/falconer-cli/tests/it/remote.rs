@@ -55,6 +55,7 @@ fn an_attached_session_is_shown_talked_with_and_answered() {
     terminal.type_in("ask me\r");
     terminal.expect("Which colour?");
     terminal.expect("2 blue");
+    terminal.expect("your own words: ");
     terminal.type_in("2\r");
     terminal.expect("Blue it is.");
     terminal.type_in("/quit\r");
@@ -145,7 +146,8 @@ fn what_waits_is_listed_and_each_answer_does_what_it_says() {
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json[0]["digest"], request["digest"], "{json}");
         assert_eq!(approve(&server, &[id, "perhaps"]).code, Some(2));
-        let answered = approve(&server, &[id, answer]);
+        let digest = request["digest"].as_str().unwrap();
+        let answered = approve(&server, &[id, answer, "--digest", digest]);
         assert_eq!(answered.code, Some(0), "{answer}: {}", answered.stderr);
         server.until_turn(&session);
         assert_eq!(made(&place), is_made, "{answer}");
@@ -189,7 +191,8 @@ fn of_two_answers_at_once_one_counts_and_the_other_is_told_whose() {
     let session = server.session(Some("touch it"));
     let request = server.request();
     let id = request["id"].as_str().unwrap();
-    let answers = [["approve", id, "yes"], ["approve", id, "no not now"]];
+    let digest = request["digest"].as_str().unwrap();
+    let answers = ["yes", "no not now"].map(|answer| ["approve", id, answer, "--digest", digest]);
     let children = answers.map(|answer| start(&mut server.falconer(&answer)));
     let [yes, no] = children.map(finish);
     let lost = match (yes.code, no.code) {
@@ -205,7 +208,7 @@ fn of_two_answers_at_once_one_counts_and_the_other_is_told_whose() {
     assert!(lost.stderr.contains("hint: "), "{}", lost.stderr);
     server.until_turn(&session);
     assert_eq!(made(&place), yes.code == Some(0));
-    let late = approve(&server, &[id, "yes"]);
+    let late = approve(&server, &[id, "yes", "--digest", digest]);
     assert_eq!(late.code, Some(6), "{}", late.stderr);
 }
 

@@ -81,17 +81,24 @@ impl Terminal {
 
     /// The same, and gives what came before it.
     pub(crate) fn up_to(&mut self, text: &str) -> String {
+        self.first_of(&[text]).1
+    }
+
+    /// Waits for one of several texts: its number, and what came before it.
+    pub(crate) fn first_of(&mut self, texts: &[&str]) -> (usize, String) {
         let deadline = Instant::now() + SOON;
         loop {
-            if let Some(at) = self.seen.find(text) {
+            let found = texts.iter().enumerate();
+            let found = found.filter_map(|(number, text)| Some((self.seen.find(text)?, number)));
+            if let Some((at, number)) = found.min() {
                 let before = self.seen[..at].to_owned();
-                self.seen.drain(..at + text.len());
-                return before;
+                self.seen.drain(..at + texts[number].len());
+                return (number, before);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
                 Ok(chunk) => self.seen += &String::from_utf8_lossy(&chunk),
-                Err(_) => panic!("{text:?} did not come; there was:\n{}", self.seen),
+                Err(_) => panic!("{texts:?} did not come; there was:\n{}", self.seen),
             }
         }
     }

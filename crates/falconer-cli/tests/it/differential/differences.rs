@@ -2,6 +2,14 @@
 //!
 //! `docs/differences.md` is this list for people; a test keeps the two together.
 
+use std::collections::BTreeSet;
+
+use falconer_testkit::scenario::{Scenario, text};
+
+use super::Case;
+use super::frames::kind;
+use super::stage::{self, Engine};
+
 /// What is not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
@@ -53,8 +61,16 @@ const MIRROR: &str = "beside the conversation, a transcript holds entries of our
 const MEMORY: &str = "memory and output styles come with a later release";
 const THINKING: &str = "thinking is not asked for in the form that needs a private beta";
 
+const ALWAYS: &str = "\"always\" offers what was seen, and nothing wider for most programs";
+
 /// The list.
 pub(super) const INTENDED: &[Difference] = &[
+    differ(
+        "control_request/can_use_tool",
+        "request.permission_suggestions.*.rules.*.ruleContent",
+        Value,
+        ALWAYS,
+    ),
     differ("system/init", "tools", Value, LISTS),
     differ("system/init", "slash_commands", Value, LISTS),
     differ("system/init", "terminal_slash_commands", Field, LISTS),
@@ -283,4 +299,32 @@ fn the_page_for_people_names_every_reason() {
         let place = format!("{} {}", difference.frame, difference.path);
         assert!(page.contains(place.trim()), "missing: {place}");
     }
+}
+
+/// The tools in the first frame of an engine.
+fn tools(engine: Engine) -> BTreeSet<String> {
+    let case = Case::one_shot("go", &[], |_| Scenario::new().turn(text("done")));
+    let trace = stage::run(&case, engine);
+    let init = trace.frames.iter().find(|it| kind(it) == "system/init");
+    let names = init.expect("an init frame")["tools"].as_array().unwrap();
+    names
+        .iter()
+        .map(|it| it.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_page_for_people_names_the_tools_that_only_one_engine_has() {
+    let page = include_str!("../../../../../docs/differences.md");
+    let section = page.split("## Tools").nth(1).unwrap();
+    let section = section.split("## ").next().unwrap();
+    let listed: BTreeSet<String> = section
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect();
+    let (official, ours) = (tools(Engine::Official), tools(Engine::Ours));
+    let found: BTreeSet<String> = official.symmetric_difference(&ours).cloned().collect();
+    assert_eq!(found, listed);
 }

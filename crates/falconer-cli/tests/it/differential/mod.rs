@@ -12,6 +12,7 @@ mod stage;
 mod bad_input;
 mod commands;
 mod controls;
+mod everyday;
 mod failures;
 mod files;
 mod hooks;

@@ -9,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::case::Results;
 use super::differences::{Difference, INTENDED, What};
-use super::frames::{Trace, kind};
+use super::frames::{Trace, in_order, kind};
 
 /// Numbers that are never the same twice.
 const MEASURED: &[&str] = &[
@@ -82,8 +82,34 @@ pub(super) fn lines(trace: &Trace, results: Results) -> Vec<String> {
         lines.push(format!("file {name}: {content:?}"));
     }
     lines.push(format!("exit: {}", trace.exit));
-    lines.push(format!("requests: {}", trace.requests));
+    let requests = trace.requests.iter();
+    lines.extend(requests.map(|request| format!("request: {}", tidy(request, trace))));
+    name_ids(&lines)
+}
+
+/// Names each id that stands in several places by the order in which it first appears, so that
+/// the same id has to be in the same places.
+fn name_ids(lines: &[String]) -> Vec<String> {
+    let ids = || lines.iter().flat_map(|line| UUID.find_iter(line));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for id in ids() {
+        *counts.entry(id.as_str()).or_default() += 1;
+    }
+    let mut names: BTreeMap<&str, String> = BTreeMap::new();
+    for id in ids().map(|id| id.as_str()).filter(|id| counts[id] > 1) {
+        let next = names.len() + 1;
+        names.entry(id).or_insert_with(|| format!("<uuid {next}>"));
+    }
+    let name = |id: &str| names.get(id).map_or("<uuid>", String::as_str);
     lines
+        .iter()
+        .map(|line| {
+            let line = UUID.replace_all(line, |found: &regex::Captures<'_>| {
+                name(&found[0]).to_owned()
+            });
+            CELL.replace_all(&line, "<cell>").into_owned()
+        })
+        .collect()
 }
 
 /// The order of keys in a file does not matter.
@@ -91,18 +117,6 @@ fn sorted(content: &str) -> String {
     let value = serde_json::from_str::<Value>(content);
     let object = value.ok().filter(Value::is_object);
     object.map_or_else(|| content.to_owned(), |it| format!("{:#}", in_order(it)))
-}
-
-fn in_order(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, it)| (name, in_order(it)));
-            let fields: BTreeMap<String, Value> = fields.collect();
-            Value::Object(fields.into_iter().collect())
-        }
-        Value::Array(items) => items.into_iter().map(in_order).collect(),
-        other => other,
-    }
 }
 
 /// What is known of the frame a field is in.
@@ -239,9 +253,7 @@ fn tidy(text: &str, trace: &Trace) -> String {
     for (place, name) in &trace.places {
         text = text.replace(place, name);
     }
-    let text = PLAN.replace_all(&text, "/plans/<name>.md");
-    let text = UUID.replace_all(&text, "<uuid>");
-    CELL.replace_all(&text, "<cell>").into_owned()
+    PLAN.replace_all(&text, "/plans/<name>.md").into_owned()
 }
 
 /// Only what differs, with the frame it belongs to.

@@ -1,8 +1,11 @@
 //! Sessions on disk: kept, resumed, forked.
 
-use falconer_testkit::scenario::{Scenario, text};
-use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 
+use falconer_testkit::scenario::{Scenario, text, tool_use};
+use serde_json::{Value, json};
+
+use super::stage::{self, Engine};
 use super::{Case, all_same};
 
 const ID: &str = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
@@ -96,6 +99,44 @@ fn a_conversation_is_cleared() {
         .until("result")
         .eof()
         .same();
+}
+
+/// The kinds of entries in the session files of a run, each with the fields it may have.
+fn entries(engine: Engine) -> BTreeMap<String, BTreeSet<String>> {
+    let call = json!({"command": "echo one", "description": "one"});
+    let scenario = move |_: &std::path::Path| {
+        let scenario = Scenario::new().turn(tool_use("Bash", call.clone()));
+        scenario.turn(text("one")).turn(text("two"))
+    };
+    let talk = Case::bidi(scenario)
+        .args(["--allowedTools=Bash", "--name=a session"])
+        .hello(json!({}));
+    let talk = ["first", "/cost", "/clear", "second"]
+        .iter()
+        .fold(talk, |case, prompt| case.say(prompt).until("result"));
+    let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let files = stage::transcripts(&talk.eof(), engine);
+    assert_eq!(files.len(), 2, "/clear begins a new file");
+    for file in files {
+        for line in file.lines() {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            let kind = format!("{} {}", entry["type"], entry["subtype"]);
+            let fields = entry.as_object().unwrap().keys().cloned();
+            kinds.entry(kind).or_default().extend(fields);
+        }
+    }
+    kinds
+}
+
+/// Programs that read the CLI's session files find nothing in ours that they have not seen.
+#[test]
+fn session_files_hold_only_entries_that_the_official_cli_writes() {
+    let (official, ours) = (entries(Engine::Official), entries(Engine::Ours));
+    for (kind, fields) in ours {
+        let known = official.get(&kind).unwrap_or_else(|| panic!("{kind}"));
+        let unknown: Vec<_> = fields.difference(known).collect();
+        assert_eq!(unknown, Vec::<&String>::new(), "{kind}");
+    }
 }
 
 fn three(_: &std::path::Path) -> Scenario {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::case::{Answer, Case, Step};
-use super::frames::{Trace, kind};
+use super::frames::{Trace, calls, kind};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,24 @@ pub(super) enum Engine {
 
 /// Goes through the case and gives what the engine wrote.
 pub(super) fn run(case: &Case, engine: Engine) -> Trace {
+    run_in(&TempDir::new().unwrap(), case, engine)
+}
+
+/// Goes through the case and gives the session files that it leaves.
+pub(super) fn transcripts(case: &Case, engine: Engine) -> Vec<String> {
     let root = TempDir::new().unwrap();
+    run_in(&root, case, engine);
+    let projects = root.path().join("home/.claude/projects");
+    let directories = std::fs::read_dir(projects).unwrap();
+    let files = directories.flat_map(|it| std::fs::read_dir(it.unwrap().path()).unwrap());
+    let files = files.map(|it| it.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|it| it == "jsonl"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect()
+}
+
+fn run_in(root: &TempDir, case: &Case, engine: Engine) -> Trace {
     let (home, project) = (&root.path().join("home"), &root.path().join("project"));
     for directory in [home, project] {
         std::fs::create_dir(directory).unwrap();
@@ -81,7 +98,7 @@ fn go_through(case: &Case, engine: Engine, places: &Places<'_>, answer: &str) ->
         text: seen.text.clone(),
         exit,
         stderr: stderr.join().unwrap(),
-        requests: server.messages().len(),
+        requests: requests(server),
         left: case.left.iter().map(|name| read(places, name)).collect(),
         places: vec![
             (project.to_str().unwrap().to_owned(), "<project>"),
@@ -91,6 +108,11 @@ fn go_through(case: &Case, engine: Engine, places: &Places<'_>, answer: &str) ->
             (python(), "<python>"),
         ],
     }
+}
+
+fn requests(server: &ApiServer) -> Vec<String> {
+    let messages = server.messages();
+    messages.iter().map(|it| calls(&it.body)).collect()
 }
 
 fn slug(path: &Path) -> String {

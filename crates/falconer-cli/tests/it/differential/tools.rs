@@ -253,7 +253,7 @@ fn counted_matches() {
 }
 
 #[test]
-fn readers_run_beside_each_other_and_writers_alone() {
+fn results_of_readers_and_writers_come_in_the_same_order() {
     free(|project| {
         vec![
             tool_use(
