@@ -7,6 +7,7 @@ mod bench;
 mod bench_command;
 mod bench_page;
 mod conformance;
+mod fuzz;
 mod openapi;
 mod process;
 mod report;
@@ -30,6 +31,9 @@ usage: cargo xtask <command>
         --only runs just the tests whose name contains <filter>
   openapi
         write the server's OpenAPI file and the TypeScript client
+  fuzz shell [--minutes <n>] [--seed <n>]
+        attack the judgement of shell commands and their confinement
+        (60 minutes)
   soak  run the long tests of the server at their full size (minutes)
   tidy  check what a tool can check about this repository
   bench sdk [--rounds <n>] [--only <table>]
@@ -57,6 +61,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     match command.as_str() {
         "test" => test::run(&Workspace::load()?, &test::Options::parse(rest)?),
         "openapi" => openapi::run(&Workspace::load()?),
+        "fuzz" => fuzz::run(&Workspace::load()?, rest),
         "soak" => soak::run(&Workspace::load()?),
         "tidy" => tidy::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?, rest),

@@ -38,12 +38,15 @@ pub(crate) struct Counter {
     tally: Tally,
     summaries: usize,
     failures: BTreeSet<String>,
+    flaky: BTreeSet<String>,
 }
 
 impl Counter {
     pub(crate) fn read(&mut self, line: &str) {
         let line = line.trim();
-        if let Some(tally) = libtest_summary(line).or_else(|| nextest_summary(line)) {
+        if let Some(name) = flaky_test(line) {
+            self.flaky.insert(name.to_owned());
+        } else if let Some(tally) = libtest_summary(line).or_else(|| nextest_summary(line)) {
             self.tally.add(tally);
             self.summaries += 1;
         } else if let Some(name) = failed_test(line) {
@@ -56,9 +59,14 @@ impl Counter {
         (self.summaries > 0).then_some(self.tally)
     }
 
-    /// Names of the tests that failed, sorted.
+    /// Names of the tests that passed only when tried again, sorted.
+    pub(crate) fn flaky(&self) -> impl Iterator<Item = &str> {
+        self.flaky.iter().map(String::as_str)
+    }
+
+    /// Names of the tests that failed at every try, sorted.
     pub(crate) fn failures(&self) -> impl Iterator<Item = &str> {
-        self.failures.iter().map(String::as_str)
+        self.failures.difference(&self.flaky).map(String::as_str)
     }
 }
 
@@ -121,11 +129,27 @@ fn failed_test(line: &str) -> Option<&str> {
         return Some(name);
     }
     let (status, rest) = line.split_once(" [")?;
+    // With retries: `TRY 3 FAIL [ 0.1s] (2/9) falconer::it name`.
+    let status = match status.strip_prefix("TRY ") {
+        Some(attempt) => attempt.split_once(' ')?.1,
+        None => status,
+    };
     let failed = matches!(status, "FAIL" | "TIMEOUT" | "LEAK-FAIL" | "XFAIL" | "ABORT")
         || (status.starts_with("SIG") && status.chars().all(|letter| letter.is_ascii_uppercase()));
     if !failed {
         return None;
     }
+    test_name(rest)
+}
+
+/// nextest: `FLAKY 2/3 [ 0.1s] (1/9) falconer::it name`.
+fn flaky_test(line: &str) -> Option<&str> {
+    let (_, rest) = line.strip_prefix("FLAKY ")?.split_once(" [")?;
+    test_name(rest)
+}
+
+/// The name in ` 0.1s] (1/9) falconer::it name`.
+fn test_name(rest: &str) -> Option<&str> {
     let name = rest.split_once("] ")?.1.trim();
     match name
         .strip_prefix('(')
@@ -219,6 +243,26 @@ mod tests {
                 "plain::bad"
             ]
         );
+    }
+
+    #[test]
+    fn tests_that_passed_only_when_tried_again_are_flaky_and_not_failed() {
+        let output = "
+  TRY 1 FAIL [   0.005s] (1/2) falconer::it router::shaky
+  TRY 2 PASS [   0.005s] (1/2) falconer::it router::shaky
+   FLAKY 2/3 [   0.005s] (1/2) falconer::it router::shaky
+  TRY 3 FAIL [   0.005s] (2/2) falconer::it router::bad
+     Summary [   0.010s] 2 tests run: 1 passed (1 flaky), 1 failed, 0 skipped";
+        let counter = count(output);
+        assert_eq!(
+            counter.flaky().collect::<Vec<_>>(),
+            ["falconer::it router::shaky"]
+        );
+        assert_eq!(
+            counter.failures().collect::<Vec<_>>(),
+            ["falconer::it router::bad"]
+        );
+        assert_eq!(counter.tally(), tally(1, 1, 0));
     }
 
     #[test]

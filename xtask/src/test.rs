@@ -81,11 +81,24 @@ fn run_steps(steps: Vec<Step>) -> Vec<Outcome> {
     outcomes
 }
 
-/// Whether a skipped test fails the run.
+/// More tests than this that pass only when tried again fail the run.
+const MAX_FLAKY: usize = 3;
+
+/// The rules of the run: lenient at a desk, strict on a build machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Strictness {
     SkipsAllowed,
     SkipsFail,
+}
+
+impl Strictness {
+    /// The nextest profile. Only a build machine tries a failed test again.
+    fn profile(self) -> &'static str {
+        match self {
+            Strictness::SkipsAllowed => "default",
+            Strictness::SkipsFail => "ci",
+        }
+    }
 }
 
 fn strictness() -> Strictness {
@@ -103,15 +116,33 @@ fn conclude(outcomes: &[Outcome], strictness: Strictness, started: Instant) -> E
         "==> done in {:.0} s",
         started.elapsed().as_secs_f64()
     ));
-    for problem in problems(outcomes, strictness) {
-        report::line(&problem);
-    }
+    let flaky: Vec<&String> = outcomes.iter().flat_map(|outcome| &outcome.flaky).collect();
+    let lines = problems(outcomes, strictness);
+    lines
+        .into_iter()
+        .chain(flaky_lines(&flaky))
+        .for_each(|line| report::line(&line));
     report::line(&total.to_string());
-    if is_good(total, strictness) {
+    if is_good(total, strictness) && flaky.len() <= MAX_FLAKY {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// Lists the tests that passed only when tried again: each is a bug to fix next.
+fn flaky_lines(flaky: &[&String]) -> Vec<String> {
+    if flaky.is_empty() {
+        return Vec::new();
+    }
+    let verdict = if flaky.len() > MAX_FLAKY {
+        format!(", more than {MAX_FLAKY}, which fails the run")
+    } else {
+        ", each a bug to fix next".to_owned()
+    };
+    let mut lines = vec![format!("flaky: {}{verdict}", flaky.len())];
+    lines.extend(flaky.iter().map(|name| format!("    {name}")));
+    lines
 }
 
 fn is_good(total: Tally, strictness: Strictness) -> bool {
@@ -195,6 +226,20 @@ mod tests {
     }
 
     #[test]
+    fn flaky_tests_are_listed_and_many_of_them_fail_the_run() {
+        let names: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
+        let names: Vec<&String> = names.iter().collect();
+        assert!(flaky_lines(&[]).is_empty());
+        assert_eq!(
+            flaky_lines(&names[..1]),
+            ["flaky: 1, each a bug to fix next", "    a"]
+        );
+        let many = flaky_lines(&names);
+        assert_eq!(many[0], "flaky: 4, more than 3, which fails the run");
+        assert_eq!(many.len(), 5);
+    }
+
+    #[test]
     fn the_summary_names_failed_tests_and_how_to_repeat_the_step() {
         let outcome = Outcome {
             name: "tests".to_owned(),
@@ -205,6 +250,7 @@ mod tests {
                 skipped: 2,
             },
             details: vec!["falconer::it router::bad".to_owned()],
+            flaky: Vec::new(),
             took: std::time::Duration::ZERO,
         };
         let lines = problems(&[outcome], Strictness::SkipsFail);

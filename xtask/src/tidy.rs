@@ -80,6 +80,11 @@ fn check(workspace: &Workspace, files: &[TextFile]) -> Vec<Problem> {
         problems.extend(sources::check(&file.path, &file.text));
         problems.extend(machine::check(&file.path, &file.text));
         problems.extend(manifests::check(&file.path, &file.text));
+        problems.extend(documents::check_features(
+            &file.path,
+            &file.text,
+            &workspace.packages,
+        ));
     }
     problems.extend(arrows::check(&workspace.packages));
     let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();

@@ -25,6 +25,7 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) binaries: Vec<String>,
     pub(crate) examples: Vec<String>,
+    pub(crate) features: Vec<String>,
 }
 
 /// A dependency as a manifest declares it.
@@ -104,6 +105,7 @@ impl Package {
             dependencies: array(package, "dependencies")
                 .map(Dependency::read)
                 .collect(),
+            features: features(package),
             binaries: targets(package, "bin"),
             examples: targets(package, "example"),
         }
@@ -122,6 +124,14 @@ impl Dependency {
             kind,
         }
     }
+}
+
+fn features(package: &Value) -> Vec<String> {
+    let features = package.get("features").and_then(Value::as_object);
+    features
+        .into_iter()
+        .flat_map(|features| features.keys().cloned())
+        .collect()
 }
 
 fn targets(package: &Value, kind: &str) -> Vec<String> {

@@ -21,7 +21,7 @@ struct Need {
     is_met: fn() -> bool,
 }
 
-const NEEDS: [Need; 9] = [
+const NEEDS: [Need; 11] = [
     Need {
         what: "bwrap",
         package: "bubblewrap",
@@ -41,6 +41,16 @@ const NEEDS: [Need; 9] = [
         what: "jq",
         package: "jq",
         is_met: || found("jq"),
+    },
+    Need {
+        what: "strace",
+        package: "strace",
+        is_met: || found("strace"),
+    },
+    Need {
+        what: "ip",
+        package: "iproute2",
+        is_met: || found("ip"),
     },
     Need {
         what: "chromium",

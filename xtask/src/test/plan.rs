@@ -25,6 +25,8 @@ struct Surroundings<'a> {
     workspace: &'a Workspace,
     variables: Vec<(&'static str, PathBuf)>,
     has_nextest: bool,
+    /// The profile of `.config/nextest.toml` to run with.
+    profile: &'static str,
 }
 
 impl Plan {
@@ -44,26 +46,23 @@ impl Plan {
             workspace,
             variables,
             has_nextest: process::find_program("cargo-nextest").is_some(),
+            profile: super::strictness().profile(),
         };
         match only {
-            Some(filter) => around.quick(filter, fake_engine.as_deref()),
+            Some(filter) => around.quick(filter),
             None => around.full(fake_engine.as_deref()),
         }
     }
 }
 
 impl Surroundings<'_> {
-    fn quick(&self, filter: &str, fake_engine: Option<&str>) -> Plan {
-        let mut steps: Vec<Step> = fake_engine
-            .map(|name| self.build_fake_engine(name))
-            .into_iter()
-            .collect();
+    fn quick(&self, filter: &str) -> Plan {
+        let mut steps = vec![self.build()];
         let mut tests = self.tests();
         tests.count = Count::Tests(Rest::FilteredOut);
         tests.command.arg(filter);
         steps.push(tests);
-        let note =
-            "with `--only`, format, lints, tidy, doc tests, licences and examples are left out";
+        let note = "with `--only`, format, lints, tidy, doc tests and licences are left out";
         Plan {
             steps,
             notes: vec![note.to_owned()],
@@ -77,19 +76,16 @@ impl Surroundings<'_> {
             self.check("tidy", &["xtask", "tidy"]),
             self.check("lints", &LINTS),
         ];
-        match fake_engine {
-            Some(name) => steps.push(self.build_fake_engine(name)),
-            None => notes.push(format!(
+        if fake_engine.is_none() {
+            notes.push(format!(
                 "{} builds no executable with `{}` in its name, so FALCONER_FAKE_ENGINE is not set",
                 FAKE_ENGINE.0, FAKE_ENGINE.1
-            )),
+            ));
         }
+        steps.push(self.build());
         steps.push(self.tests());
+        steps.push(self.library_features());
         steps.push(self.doc_tests());
-        steps.push(self.check(
-            "examples",
-            &["build", "--workspace", "--all-features", "--examples"],
-        ));
         if process::find_program("cargo-deny").is_some() {
             steps.push(self.check(
                 "licences",
@@ -113,23 +109,15 @@ impl Surroundings<'_> {
         }
     }
 
-    fn build_fake_engine(&self, name: &str) -> Step {
-        self.check(
-            "fake engine",
-            &["build", "--package", FAKE_ENGINE.0, "--bin", name],
-        )
+    /// Builds everything once, executables and examples too, with the features the tests have.
+    fn build(&self) -> Step {
+        self.check("build", &["build", "--workspace", "--all-targets"])
     }
 
     fn tests(&self) -> Step {
         let command = if self.has_nextest {
-            let arguments = [
-                "nextest",
-                "run",
-                "--workspace",
-                "--all-features",
-                "--no-fail-fast",
-            ];
-            let mut command = self.cargo(&arguments);
+            let mut command = self.cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]);
+            command.args(["--profile", self.profile]);
             // A workspace that has no test yet is for the total to judge.
             command.args([
                 "--no-tests=pass",
@@ -138,13 +126,7 @@ impl Surroundings<'_> {
             ]);
             command
         } else {
-            self.cargo(&[
-                "test",
-                "--workspace",
-                "--all-features",
-                "--all-targets",
-                "--no-fail-fast",
-            ])
+            self.cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast"])
         };
         Step {
             name: "tests",
@@ -154,17 +136,23 @@ impl Surroundings<'_> {
     }
 
     fn doc_tests(&self) -> Step {
-        let command = self.cargo(&[
-            "test",
-            "--workspace",
-            "--all-features",
-            "--doc",
-            "--no-fail-fast",
-        ]);
+        let command = self.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
         Step {
             name: "doc tests",
             command,
             count: Count::Tests(Rest::Skipped),
+        }
+    }
+
+    /// Tests of features that no executable has, so that users of the library are covered too.
+    fn library_features(&self) -> Step {
+        let package = ["test", "--package", "falconer", "--features", "rmcp"];
+        let mut command = self.cargo(&package);
+        command.args(["--test", "it", "rmcp"]);
+        Step {
+            name: "library features",
+            command,
+            count: Count::Tests(Rest::FilteredOut),
         }
     }
 
@@ -177,11 +165,10 @@ impl Surroundings<'_> {
     }
 }
 
-const LINTS: [&str; 7] = [
+const LINTS: [&str; 6] = [
     "clippy",
     "--workspace",
     "--all-targets",
-    "--all-features",
     "--",
     "-D",
     "warnings",
@@ -244,14 +231,14 @@ mod tests {
                 "format",
                 "tidy",
                 "lints",
-                "fake engine",
+                "build",
                 "tests",
-                "doc tests",
-                "examples"
+                "library features",
+                "doc tests"
             ]
         );
         let quick = Plan::new(&workspace, &kit(), Some("router"));
-        assert_eq!(names(&quick), ["fake engine", "tests"]);
+        assert_eq!(names(&quick), ["build", "tests"]);
         assert!(quick.notes.iter().any(|note| note.contains("left out")));
     }
 

@@ -45,6 +45,8 @@ pub(super) struct Outcome {
     pub(super) tally: Tally,
     /// Names of failed tests, or the last lines of a failed command.
     pub(super) details: Vec<String>,
+    /// Names of tests that passed only when tried again.
+    pub(super) flaky: Vec<String>,
     pub(super) took: Duration,
 }
 
@@ -72,6 +74,7 @@ impl Step {
             command: process::shown(&self.command),
             tally,
             details,
+            flaky: counter.flaky().map(str::to_owned).collect(),
             took: started.elapsed(),
         }
     }

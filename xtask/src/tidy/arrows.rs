@@ -7,8 +7,9 @@ use super::Problem;
 use crate::workspace::{Kind, Package};
 
 /// What each crate may depend on among our own.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("falconer-protocol", &[]),
+    ("falconer-secret", &[]),
     ("falconer-sandbox", &[]),
     ("falconer-event", &["falconer-protocol"]),
     ("falconer-scenario", &[]),
@@ -20,16 +21,23 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "falconer-rule",
             "falconer-sandbox",
             "falconer-scenario",
+            "falconer-secret",
         ],
     ),
-    ("falconer", &["falconer-protocol", "falconer-sandbox"]),
+    (
+        "falconer",
+        &["falconer-protocol", "falconer-sandbox", "falconer-secret"],
+    ),
     (
         "falconer-native",
         &[
             "falconer",
             "falconer-engine",
             "falconer-event",
+            // It holds the variables that were taken out of the environment of the process.
+            "falconer-sandbox",
             "falconer-scenario",
+            "falconer-secret",
         ],
     ),
     ("falconer-store", &["falconer-event"]),
@@ -40,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "falconer-event",
             "falconer-protocol",
             "falconer-rule",
+            "falconer-secret",
         ],
     ),
     (
@@ -80,12 +89,20 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "falconer-rule",
             // `record` and `replay` are its recorder and its cassettes.
             "falconer-testkit",
+            // It closes the process at its start.
+            "falconer-sandbox",
+            "falconer-secret",
             "falconer",
         ],
     ),
     (
         "falconer-testkit",
-        &["falconer", "falconer-protocol", "falconer-scenario"],
+        &[
+            "falconer",
+            "falconer-protocol",
+            "falconer-scenario",
+            "falconer-secret",
+        ],
     ),
     ("xtask", &[]),
 ];

@@ -53,6 +53,31 @@ pub(super) fn check_readme(
     problems
 }
 
+/// Checks that each "feature `x` of `crate`" exists, and that no feature is named without a crate.
+pub(super) fn check_features(path: &str, text: &str, packages: &[Package]) -> Vec<Problem> {
+    const SIGN: &str = "feature `";
+    if !path.ends_with(".md") || path == "CHANGELOG.md" {
+        return Vec::new();
+    }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mentions = text.split(SIGN).skip(1);
+    mentions
+        .filter_map(|mention| {
+            let mut parts = mention.split('`');
+            let (feature, of, owner) = (parts.next()?, parts.next()?, parts.next()?);
+            let has = |package: &Package| {
+                package.name == owner && package.features.iter().any(|name| name == feature)
+            };
+            if of != " of " {
+                let advice = format!("say which crate has {SIGN}{feature}`");
+                return Some(Problem::new(path, advice));
+            }
+            (!packages.iter().any(has))
+                .then(|| Problem::new(path, format!("`{owner}` has no {SIGN}{feature}`")))
+        })
+        .collect()
+}
+
 /// Lines of shell blocks that are commands; getting the source does not count.
 fn commands(markdown: &str) -> Vec<String> {
     let mut commands = Vec::new();
@@ -144,6 +169,27 @@ mod tests {
         ];
         for (text, is_good) in table {
             assert_eq!(check_changelog(text).is_empty(), is_good, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn features_that_documents_name_exist() {
+        let packages = [Package {
+            name: "falconer".to_owned(),
+            features: vec!["rmcp".to_owned()],
+            ..Package::default()
+        }];
+        let table = [
+            ("the feature `rmcp` of `falconer` does it", true),
+            ("the feature `rmcp`\nof `falconer` does it", true),
+            ("the feature `gone` of `falconer` does it", false),
+            ("the feature `rmcp` of `other` does it", false),
+            ("the feature `rmcp` does `it`", false),
+            ("this feature is good", true),
+        ];
+        for (text, is_good) in table {
+            let problems = check_features("docs/a.md", text, &packages);
+            assert_eq!(problems.is_empty(), is_good, "{text}");
         }
     }
 
