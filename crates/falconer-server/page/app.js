@@ -103,6 +103,7 @@ function run(app) {
   };
 
   app.listen((topics) => {
+    if (topics.has("connection")) rail.connected();
     if (topics.has("sessions") || topics.has("requests") || topics.has("route")) rail.update();
     if (app.route.view === "session") screen.update(topics);
     else views[app.route.view].update();

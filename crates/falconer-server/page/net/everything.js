@@ -13,10 +13,7 @@ export function followEverything(app, hooks) {
   return openStream({
     url: () => "/v1/stream",
     onFrame: (event, data) => take(app, hooks, event, data),
-    onConnection: (connection) => {
-      if (app.session !== null) return;
-      app.connected(connection);
-    },
+    onConnection: (connection) => app.overviewed(connection),
     onRefused: (status) => {
       if (status !== 401) return true;
       hooks.onSignedOut();

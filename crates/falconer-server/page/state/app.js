@@ -24,8 +24,10 @@ export class App {
     this.view = emptyView();
     /** @type {string | null} */
     this.session = null;
-    /** @type {Connection} */
+    /** How the log of the session on the screen comes in. @type {Connection} */
     this.connection = { state: "reconnecting", at: 0 };
+    /** How the lists of sessions and requests come in. @type {Connection} */
+    this.overview = { state: "reconnecting", at: 0 };
     /** Rows the user opened or closed himself. @type {Map<string, boolean>} */
     this.folds = new Map();
     /** What came while the connection of this session was gone. @type {{after: number, count: number, pending: number} | null} */
@@ -57,6 +59,13 @@ export class App {
   connected(connection) {
     if (connection.state === "live" && this.connection.state === "live") return;
     this.connection = connection;
+    this.touch("connection");
+  }
+
+  /** @param {Connection} connection */
+  overviewed(connection) {
+    if (connection.state === "live" && this.overview.state === "live") return;
+    this.overview = connection;
     this.touch("connection");
   }
 

@@ -3,14 +3,17 @@
 import { amount } from "../state/text.js";
 import { h } from "./dom.js";
 
-/** @import {App} from "../state/app.js" */
+/** @import {Connection} from "../net/stream.js" */
 
-/** @param {App} app */
-export function connectionPill(app) {
+/**
+ * @param {() => Connection} read
+ * @param {string} [classes]
+ */
+export function connectionPill(read, classes = "pill") {
   const text = h("span", {});
-  const element = h("span", { class: "pill", role: "status" }, h("span", { class: "dot", "aria-hidden": "true" }), text);
+  const element = h("span", { class: classes, role: "status" }, h("span", { class: "dot", "aria-hidden": "true" }), text);
   const update = () => {
-    const connection = app.connection;
+    const connection = read();
     element.dataset["state"] = connection.state;
     const said = wordsFor(connection, Date.now());
     if (text.textContent !== said) text.textContent = said;
@@ -21,7 +24,7 @@ export function connectionPill(app) {
 }
 
 /**
- * @param {import("../net/stream.js").Connection} connection
+ * @param {Connection} connection
  * @param {number} now
  */
 export function wordsFor(connection, now) {

@@ -68,7 +68,7 @@ export class Guard {
     const place = [this.card, answers].map((part) => placeOf(part)).join(" ");
     const wasAway = now - this.lookedAt > MOMENT_MS;
     this.lookedAt = now;
-    if (wasAway || document.hidden || place !== this.place || !answers || !isInSight(answers)) {
+    if (wasAway || document.hidden || isDisconnected() || place !== this.place || !answers || !isInSight(answers)) {
       this.place = place;
       this.since = now;
     }
@@ -177,6 +177,11 @@ addEventListener("keyup", () => setTimeout(() => (down = null)), true);
 document.addEventListener("visibilitychange", () => {
   for (const guard of all()) guard.reset();
 });
+
+/** Whether what is on the page may be old. */
+function isDisconnected() {
+  return document.body.classList.contains("disconnected");
+}
 
 /** @param {Element} button */
 function isGuarded(button) {

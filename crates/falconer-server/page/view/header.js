@@ -36,7 +36,7 @@ export class Header {
     this.mode = h("select", { "aria-label": "Permission mode", class: "switch mode" });
     this.meter = button("", () => showUsage(app), { class: "meter", title: "What this session used" });
     this.bar = h("span", { class: "bar" });
-    this.pill = connectionPill(app);
+    this.pill = connectionPill(() => app.connection);
     const back = h("a", { class: "back icon", href: "#", "aria-label": "Back to the sessions", textContent: "←" });
     const find = iconButton("⌕", "Search in this session (/)", search);
     const more = iconButton("⋯", "More", () => sessionMenu(app));

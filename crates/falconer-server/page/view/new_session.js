@@ -7,11 +7,12 @@ import { button, h } from "./dom.js";
 import { pageHead } from "./page_head.js";
 import { folderPicker } from "./folder.js";
 import { MODE } from "./rows/labels.js";
-import { complain } from "./toast.js";
+import { wordsOf } from "./toast.js";
 
 /** @import {App} from "../state/app.js" */
 
 const PLACE = "falconer.new";
+const NO_ENGINE = "No engine can run here yet: set ANTHROPIC_API_KEY and restart the server, or install Claude Code and log in.";
 
 /** @type {Record<string, string>} */
 const MODE_ABOUT = {
@@ -30,7 +31,10 @@ export function newSessionView(app) {
   const model = h("select", { name: "model" }, h("option", { value: "", textContent: "Default of the engine" }));
   const mode = h("select", { name: "mode" });
   const about = h("small", { class: "note" });
-  const missing = h("p", { class: "note reasons", tabIndex: 0, role: "region", "aria-label": "Why some engines cannot be used", hidden: true });
+  const reasons = h("p", { class: "note reasons", tabIndex: 0, role: "group", "aria-label": "Why some engines cannot be used" });
+  const missing = h("details", { hidden: true }, h("summary", { textContent: "Why some engines cannot be used" }), reasons);
+  const none = h("p", { class: "bad", role: "alert", hidden: true, textContent: NO_ENGINE });
+  const failed = h("p", { class: "bad failure", role: "alert", hidden: true });
   const cost = h("input", { type: "number", name: "cost", min: "0", step: "0.01", placeholder: "no limit", value: before.cost ?? "" });
   const turns = h("input", { type: "number", name: "turns", min: "1", step: "1", placeholder: "no limit", value: before.turns ?? "" });
   const folder = folderPicker(before.cwd ?? "");
@@ -47,15 +51,18 @@ export function newSessionView(app) {
     { class: "new" },
     h("div", { class: "field" }, h("label", { for: "folder", textContent: "Folder" }), folder.element),
     h("div", { class: "pair" }, field("Engine", engine), field("Model", model)),
+    none,
     missing,
     field("Permissions", mode, about),
     h("details", {}, h("summary", { textContent: "Limits" }), h("div", { class: "pair" }, field("Money, in US dollars", cost), field("Turns of the model", turns))),
     field("First message", text),
+    failed,
     h("div", { class: "buttons" }, h("span", { class: "gap" }), button("Cancel", () => history.back(), { class: "quiet" }), submit),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     submit.disabled = true;
+    failed.hidden = true;
     const choice = { engine: engine.value, model: model.value, cwd: folder.value(), mode: mode.value, cost: cost.value, turns: turns.value };
     try {
       const session = await api.create(wishOf(choice, text.value.trim()));
@@ -64,7 +71,8 @@ export function newSessionView(app) {
       text.value = "";
       location.hash = sessionHash(session.id);
     } catch (error) {
-      complain(error);
+      failed.textContent = wordsOf(error);
+      failed.hidden = false;
     }
     submit.disabled = false;
   });
@@ -75,9 +83,14 @@ export function newSessionView(app) {
     describe();
     folder.reset(app.me.roots ?? []);
     const [engines, models] = await Promise.all([api.engines().catch(() => null), api.models().catch(() => null)]);
-    offer(engine, [["auto", "Automatic"], ...namesOf(engines, "engines").filter(([value]) => value !== "auto")], last.engine ?? "auto");
-    missing.textContent = reasonsOf(engines);
-    missing.hidden = missing.textContent === "";
+    const usable = usableOf(engines);
+    offer(engine, [["auto", "Automatic"], ...namesOf(engines, "engines").filter(([value]) => value !== "auto")], usable.find((name) => name === last.engine) ?? usable[0] ?? "auto");
+    none.hidden = engines === null || usable.length > 0;
+    reasons.textContent = reasonsOf(engines);
+    missing.hidden = reasons.textContent === "";
+    missing.open = false;
+    failed.hidden = true;
+    text.focus();
     offer(model, [["", "Default of the engine"], ...namesOf(models, "models")], last.model ?? "");
   };
   const element = h("section", { class: "page", "aria-label": "New session" }, pageHead("New session"), form);
@@ -134,10 +147,21 @@ function namesOf(answer, list) {
   });
 }
 
+/** @param {any} answer @returns {any[]} */
+function enginesOf(answer) {
+  return Array.isArray(answer) ? answer : (answer?.engines ?? []);
+}
+
+/** Engines that could be started now, best first. @param {any} answer @returns {string[]} */
+function usableOf(answer) {
+  return enginesOf(answer)
+    .filter((one) => one.available !== false)
+    .map((one) => String(one.id ?? one.name));
+}
+
 /** Why some engines cannot be used. @param {any} answer */
 function reasonsOf(answer) {
-  /** @type {any[]} */
-  const found = Array.isArray(answer) ? answer : (answer?.engines ?? []);
+  const found = enginesOf(answer);
   const absent = found.filter((one) => one.available === false && one.reason);
   return absent.map((one) => visible(`${one.name ?? one.id}: ${one.reason}`)).join("\n");
 }

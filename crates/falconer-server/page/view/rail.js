@@ -4,6 +4,7 @@ import { lastWords } from "../net/last_words.js";
 import { inbox, nameOf } from "../state/inbox.js";
 import { sessionHash } from "../state/route.js";
 import { clock, visible } from "../state/text.js";
+import { connectionPill } from "./connection.js";
 import { button, h, keyed } from "./dom.js";
 import { notificationSwitch } from "../notify.js";
 import { themeSwitch } from "./theme.js";
@@ -42,11 +43,13 @@ export class Rail {
     const approvals = h("a", { href: "#approvals", class: "nav" }, "Approvals", this.count);
     const rules = h("a", { href: "#rules", class: "nav", textContent: "Rules" });
     this.links = { approvals, rules };
+    this.line = connectionPill(() => app.overview, "overview");
     this.element = h(
       "nav",
       { class: "rail", "aria-label": "Sessions" },
       h("div", { class: "brand" }, h("h1", { class: "name" }, h("a", { href: "#", textContent: "Falconer" })), h("a", { href: "#new", class: "button primary", title: "New session (n)", textContent: "New session" })),
       h("div", { class: "navs" }, approvals, rules),
+      this.line.element,
       this.filter,
       this.list,
       this.archive,
@@ -68,6 +71,12 @@ export class Rail {
       if (session.archived && !this.showsArchive && pending === 0 && session.id !== app.session) return false;
       return wanted === "" || `${session.title ?? ""} ${session.cwd}`.toLowerCase().includes(wanted);
     });
+  }
+
+  /** What is on the page may be old while this is not live: no card takes an answer. */
+  connected() {
+    this.line.update();
+    document.body.classList.toggle("disconnected", this.app.overview.state !== "live");
   }
 
   update() {

@@ -26,8 +26,9 @@ export class SessionScreen {
     /** The event a link names, until it is there. @type {number | null} */
     this.wanted = null;
     this.missing = h("p", { class: "note missing", textContent: "This session is not on the server.", hidden: true });
+    this.unloaded = h("p", { class: "note missing", role: "status", textContent: "Not loaded: there is no connection to the server.", hidden: true });
     const bypass = h("p", { class: "bypass-note", role: "note", textContent: "Nothing is asked in this session: everything runs" });
-    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.trust.element, this.missing, this.timeline.element, this.missed.element, this.dock.element);
+    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.trust.element, this.missing, this.unloaded, this.timeline.element, this.missed.element, this.dock.element);
   }
 
   /** Another session. */
@@ -44,6 +45,8 @@ export class SessionScreen {
   update(topics) {
     const { app } = this;
     if (topics.has("connection")) this.header.pill.update();
+    const { state } = app.connection;
+    this.unloaded.hidden = app.view.seq > 0 || state === "live" || state === "catching" || !app.isLoaded;
     if (topics.has("sessions") || topics.has("view")) this.header.update();
     if (topics.has("sessions") || topics.has("route")) this.trust.update();
     if (topics.has("view")) {

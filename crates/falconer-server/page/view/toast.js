@@ -11,11 +11,15 @@ export function toast(text) {
   setTimeout(() => element.remove(), SHOWN_MS);
 }
 
+/** What went wrong, and what to do, in one line. @param {unknown} error */
+export function wordsOf(error) {
+  const hint = error instanceof ApiError && error.problem.hint ? ` — ${error.problem.hint}` : "";
+  return `${error instanceof ApiError ? error.message : "The server could not be reached"}${hint}`;
+}
+
 /** @param {unknown} error */
 export function complain(error) {
-  const hint = error instanceof ApiError && error.problem.hint ? ` — ${error.problem.hint}` : "";
-  const text = error instanceof ApiError ? error.message : "The server could not be reached";
-  const element = show(`${text}${hint}`, "toast bad");
+  const element = show(wordsOf(error), "toast bad");
   element.append(iconButton("✕", "Dismiss", () => element.remove()));
 }
 

@@ -86,6 +86,27 @@ test("on a slow line the page says how far behind it is", async () => {
   await live.waitFor();
 });
 
+test("without a connection the list of approvals says so, and takes no answer", async () => {
+  const session = await stage.create("run a command");
+  await stage.pending(session);
+  await go(page, "#approvals");
+  await page.locator(".card[data-armed]").waitFor();
+  await page.context().setOffline(true);
+  const line = page.locator(".overview");
+  await line.waitFor();
+  assert.equal(await line.textContent(), "Offline");
+  await page.clock.fastForward(2_000);
+  await page.waitForSelector(".card[data-armed=no]");
+  await go(page, `#s/${session}`);
+  await page.getByText("Not loaded: there is no connection to the server.").waitFor();
+  await page.context().setOffline(false);
+  await page.clock.fastForward(15_000);
+  await live.waitFor();
+  await line.waitFor({ state: "hidden" });
+  await page.getByText("Not loaded").waitFor({ state: "hidden" });
+  await stage.api("POST", `/v1/sessions/${session}/close`, {});
+});
+
 test("a server that is gone is waited for", async () => {
   await opened("hello");
   await stage.kill();

@@ -34,6 +34,7 @@ test("the first visit explains itself, and a session is started", async () => {
   const engine = page.locator("select[name=engine]");
   await engine.locator("option[value=script]").waitFor({ state: "attached" });
   assert.deepEqual(await engine.locator("option").allTextContents(), ["Automatic", "script", "fake", "absent (not available)"]);
+  await page.getByText("Why some engines cannot be used").click();
   await page.getByText("absent: not found in").waitFor();
   const width = await page.locator("form.new").evaluate((form) => form.scrollWidth - form.clientWidth);
   assert.equal(width, 0, "however long the reason is, the form stays where it is");
@@ -46,6 +47,34 @@ test("the first visit explains itself, and a session is started", async () => {
   await go(page, "#new");
   await until("the choice is remembered", async () => (await page.locator("select[name=engine]").inputValue()) === "script");
   assert.equal(await page.locator("#folder").inputValue(), stage.project);
+});
+
+test("what the form got wrong is said in the form", async () => {
+  await go(page, "#new");
+  await page.locator("#folder").fill("/nowhere");
+  await page.getByRole("button", { name: "Start session" }).click();
+  await page.locator("form.new .failure:not([hidden])").waitFor();
+  assert.equal(await page.locator(".toast").count(), 0);
+});
+
+test("without an engine the form says what to do", async () => {
+  const absent = { name: "native", available: false, reason: "no key in 13 places" };
+  await page.route("**/v1/engines", (route) => route.fulfill({ json: { engines: [absent] } }));
+  await go(page, "#");
+  await go(page, "#new");
+  await page.getByText("No engine can run here yet: set ANTHROPIC_API_KEY").waitFor();
+  assert.equal(await page.getByText("no key in 13 places").isVisible(), false, "the details are folded");
+  await page.unroute("**/v1/engines");
+});
+
+test("many sessions do not make the page longer than the window", async () => {
+  const sessions = await Promise.all(Array.from({ length: 20 }, () => stage.create("hello")));
+  await until("all are listed", async () => (await page.locator(".session").count()) >= sessions.length);
+  for (const view of ["#", "#approvals", `#s/${sessions[0]}`]) {
+    await go(page, view);
+    const heights = await page.evaluate(() => [document.documentElement.scrollHeight, innerHeight]);
+    assert.equal(heights[0], heights[1], view);
+  }
 });
 
 test("text is on the screen while it is written", async () => {
@@ -149,6 +178,11 @@ test("commands of the engine are completed", async () => {
   const option = page.getByRole("option", { name: /\/compact/ });
   await option.waitFor();
   assert.match(await option.textContent(), /Shorten/);
+  const isInSight = await option.evaluate((one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return [top + 3, bottom - 3].every((y) => one.contains(document.elementFromPoint((left + right) / 2, y)));
+  });
+  assert.ok(isInSight, "nothing clips the list");
   await text.press("Escape");
   await option.waitFor({ state: "hidden" });
   assert.equal(await text.inputValue(), "/co", "Esc closes the list and nothing else");
