@@ -90,7 +90,7 @@ export type ExplainRule = { tool: string; input?: unknown; cwd?: string | null; 
 export type Explanation = { effect: RuleEffect; because: string; rule?: (RuleId | null); suggestions: (Suggested)[]; would_have_allowed?: (WouldHave | null) };
 
 /** Why a turn or a run failed. */
-export type Failure = { class: string; kind?: (FailureKind | null); text: string };
+export type Failure = { class: string; kind?: (FailureKind | null); text: string; hint?: string | null };
 
 /** What a program would do differently about. */
 export type FailureKind = ("authentication" | "billing" | "rate_limit" | "overloaded" | "service" | "model_not_found" | "prompt_too_long" | "output_limit" | "refusal" | "invalid_request" | "max_turns" | "budget" | "structured_output" | "interrupted" | "startup" | "unknown");

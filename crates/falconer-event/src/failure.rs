@@ -47,6 +47,29 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Returns what a person can do about it; `None` if the message says it better.
+    pub fn advice(self) -> Option<&'static str> {
+        let advice = match self {
+            Self::Authentication => {
+                "set ANTHROPIC_API_KEY to a valid key, or run `claude` and type `/login`"
+            }
+            Self::Billing => "check the plan and the credit balance of the account",
+            Self::RateLimit => "wait for the limit to reset, or ask for a higher one",
+            Self::Overloaded => "try again in a moment, or set a fallback model",
+            Self::Service => "check the network and ANTHROPIC_BASE_URL, then try again",
+            Self::ModelNotFound => "choose a model the account may use, such as `sonnet`",
+            Self::PromptTooLong => "start a new session, or send less",
+            Self::OutputLimit => "ask for a shorter answer, or for one part at a time",
+            Self::Refusal => "rephrase the request, or use another model",
+            Self::MaxTurns => "raise the turn limit, or resume the session to continue",
+            Self::Budget => "raise the budget, or resume the session to continue",
+            Self::StructuredOutput => "simplify the schema, or explain it in the prompt",
+            Self::Startup => "check the setup with `falconer doctor`; nothing has run",
+            Self::InvalidRequest | Self::Interrupted | Self::Unknown => return None,
+        };
+        Some(advice)
+    }
+
     /// The kind of a failed result, as far as the engine says it by a code. `said` is the error
     /// the last message of the agent carried, which is more exact than the result.
     pub(crate) fn of(result: &ResultMessage, said: Option<&AssistantError>) -> Option<Self> {

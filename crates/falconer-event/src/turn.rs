@@ -77,6 +77,9 @@ pub struct Failure {
     pub kind: Option<FailureKind>,
     /// For people.
     pub text: String,
+    /// Advice for people: how to fix it, or how to continue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 impl Failure {
@@ -86,13 +89,23 @@ impl Failure {
             class: class.into(),
             kind: None,
             text: text.into(),
+            hint: None,
         }
     }
 
-    /// The same, of this kind.
+    /// Sets the kind, and the advice for it unless there is some already.
     #[must_use]
     pub fn of_kind(mut self, kind: impl Into<Option<FailureKind>>) -> Self {
         self.kind = kind.into();
+        let advice = self.kind.and_then(FailureKind::advice);
+        self.hint = self.hint.or(advice.map(str::to_owned));
+        self
+    }
+
+    /// Sets the advice.
+    #[must_use]
+    pub fn hint(mut self, advice: impl Into<String>) -> Self {
+        self.hint = Some(advice.into());
         self
     }
 }

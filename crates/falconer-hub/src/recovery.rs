@@ -61,7 +61,8 @@ pub(crate) async fn tie_loose_ends(
     let failure = Failure::new(
         SERVER_DIED,
         "the process that ran the session ended before the run did; what it was doing may or may not have happened",
-    );
+    )
+    .hint("send a message to continue");
     let mut append = Append::new(session.clone(), fence, head + 1, Vec::new());
     if ends.run().is_some() {
         append.events = events(session, head, &run, ends.tie(failure));

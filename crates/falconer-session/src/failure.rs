@@ -48,8 +48,26 @@ impl RunFailure {
         all.into_iter().find(|kind| kind.class() == failure.class)
     }
 
+    /// Returns what a person can do about it.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::SessionNotFound => {
+                "list sessions with `falconer sessions list`, or start a new one"
+            }
+            Self::SessionMismatch => "start a new session; report this if it happens again",
+            Self::SessionBusy => {
+                "wait for the other run to end, or continue with a copy (`--fork`)"
+            }
+            Self::LockFailed => "make the state directory writable",
+            Self::EngineNotStarted => "check the setup with `falconer doctor`",
+            Self::EngineEnded => {
+                "resume the session; the last lines of stderr may say why it ended"
+            }
+        }
+    }
+
     pub(crate) fn with(self, text: impl Into<String>) -> Failure {
-        Failure::new(self.class(), text)
+        Failure::new(self.class(), text).hint(self.advice())
     }
 }
 

@@ -240,10 +240,11 @@ impl<W: Write> Screen<W> {
     }
 
     fn failed_turn(&mut self, turn: &falconer_event::TurnCompleted) -> io::Result<()> {
-        match &turn.failure {
-            Some(failure) => self.line(format!("✗ {}", clean(&failure.text)).red()),
-            None => Ok(()),
+        let lines = turn.failure.as_ref().map(summary::failed);
+        for line in lines.unwrap_or_default() {
+            self.line(line)?;
         }
+        Ok(())
     }
 
     fn maybe(&mut self, line: Option<String>) -> io::Result<()> {
@@ -331,10 +332,7 @@ impl<W: Write> Screen<W> {
         match call.status {
             ActionStatus::Ok => {}
             ActionStatus::Aborted => return self.line("  ✗ stopped".red()),
-            _ => {
-                let why = first_line(&clean(&preview.first_line));
-                return self.line(format!("  ✗ {why}").red());
-            }
+            _ => return self.failed_call(shown.as_ref(), &preview),
         }
         let Some(Shown {
             action,
@@ -362,9 +360,24 @@ impl<W: Write> Screen<W> {
     }
 
     /// The end of what a command wrote, or its beginning if only that is known.
+    /// Why a call failed. A command that ran shows its output, too.
+    fn failed_call(&mut self, shown: Option<&Shown>, preview: &Preview) -> io::Result<()> {
+        let why = first_line(&clean(&preview.first_line));
+        self.line(format!("  ✗ {why}").red())?;
+        match shown {
+            Some(shown) if shown.action.shows_output() => self.output_after(preview, 1),
+            _ => Ok(()),
+        }
+    }
+
     fn output(&mut self, preview: &Preview) -> io::Result<()> {
+        self.output_after(preview, 0)
+    }
+
+    /// The output without its first lines, which were shown already.
+    fn output_after(&mut self, preview: &Preview, shown: usize) -> io::Result<()> {
         let text = clean(&preview.text);
-        let lines: Vec<_> = text.trim_end().lines().collect();
+        let lines: Vec<_> = text.trim_end().lines().skip(shown).collect();
         let hidden = lines.len().saturating_sub(OUTPUT_LINES);
         let from = match preview.truncated {
             true => 0,

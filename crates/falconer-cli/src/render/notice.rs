@@ -1,6 +1,8 @@
 //! What happens beside the conversation, if people should know.
 
-use falconer_event::{Limit, Retry, RunStarted, SessionChanged, Task, TaskEnd, Warning};
+use falconer_event::{
+    Limit, LimitClass, Retry, RunStarted, SessionChanged, Task, TaskEnd, Warning,
+};
 use owo_colors::OwoColorize;
 
 use super::plain::{clean, first_line};
@@ -43,12 +45,29 @@ pub(super) fn retry(retry: &Retry) -> String {
 }
 
 pub(super) fn limit(limit: &Limit) -> String {
-    let word = match limit.reached {
-        true => "reached",
-        false => "near",
+    let state = if limit.reached { "reached" } else { "near" };
+    let text = match limit.class {
+        Some(LimitClass::Quota) => format!("quota {} {state}", clean(&limit.kind)),
+        Some(_) => format!("rate limit {state}"),
+        None => format!("limit {state}: {}", clean(&limit.text)),
     };
-    let text = format!("! limit {word}: {}", clean(&limit.text));
-    text.yellow().to_string()
+    let resets = limit.resets_at.and_then(resets).unwrap_or_default();
+    format!("! {text}{resets}").yellow().to_string()
+}
+
+/// When a limit is lifted, on the clock of this machine.
+fn resets(seconds: f64) -> Option<String> {
+    let at = jiff::Timestamp::from_second(seconds as i64).ok()?;
+    let (at, now) = (
+        at.to_zoned(jiff::tz::TimeZone::system()),
+        jiff::Zoned::now(),
+    );
+    let form = if at.date() == now.date() {
+        "%H:%M"
+    } else {
+        "%Y-%m-%d %H:%M"
+    };
+    Some(format!("; resets at {}", at.strftime(form)))
 }
 
 /// Denials are in the conversation already.

@@ -1,6 +1,6 @@
 //! The last lines: how it ended, how long it took, what it cost, how to go on.
 
-use falconer_event::{Outcome, RunCompleted, Tokens, TurnCompleted};
+use falconer_event::{Failure, Outcome, RunCompleted, Tokens, TurnCompleted};
 use owo_colors::OwoColorize;
 
 use super::plain::clean;
@@ -30,7 +30,7 @@ pub(crate) enum Resumable {
 pub(super) fn lines(run: &RunCompleted, totals: Totals, resumable: Resumable) -> Vec<String> {
     let mut lines = Vec::new();
     if let (Some(failure), Outcome::Failed) = (&run.failure, run.outcome) {
-        lines.push(format!("✗ {}", clean(&failure.text)).red().to_string());
+        lines.extend(failed(failure));
         for line in run.stderr.iter().rev().take(3).rev() {
             lines.push(format!("  {}", clean(line)).dimmed().to_string());
         }
@@ -55,6 +55,15 @@ pub(super) fn lines(run: &RunCompleted, totals: Totals, resumable: Resumable) ->
     lines.push(format!("{mark} {}", facts.join(" · ").dimmed()));
     if let (Resumable::Yes, Some(session)) = (resumable, &run.native_session) {
         lines.push(go_on(session));
+    }
+    lines
+}
+
+/// What went wrong, and what to do about it.
+pub(super) fn failed(failure: &Failure) -> Vec<String> {
+    let mut lines = vec![format!("✗ {}", clean(&failure.text)).red().to_string()];
+    if let Some(hint) = &failure.hint {
+        lines.push(format!("  {} {}", "hint:".bold(), clean(hint)));
     }
     lines
 }

@@ -166,6 +166,36 @@ fn a_failed_run_says_why_and_shows_the_end_of_stderr() {
 }
 
 #[test]
+fn a_failed_command_shows_what_it_printed() {
+    let said = "Exit code 2\nmain.c: no such file\nstop";
+    let text = shown(&call("Bash", &json!({"command": "make"}), "failed", said));
+    let expected = "▸ Bash  make\n  ✗ Exit code 2\n  │ main.c: no such file\n  │ stop\n\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_failed_run_says_what_to_do() {
+    let data = json!({ "outcome": "failed", "text": "", "turns": 0, "cost_usd": 0.0,
+        "failure": { "class": "api_error", "kind": "billing", "text": "no credit", "hint": "pay" },
+        "tokens": { "input": 0, "output": 0, "cache_read": 0, "cache_write": 0 } });
+    let text = shown(&[event("run.completed", &data)]);
+    assert!(
+        text.starts_with("✗ no credit\n  hint: pay\nfailed in"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_limit_says_when_it_resets() {
+    let limit = json!({"kind": "five_hour", "reached": true, "class": "quota", "resets_at": 0.0, "text": "x"});
+    let text = shown(&[event("limit", &limit)]);
+    assert!(
+        text.starts_with("! quota five_hour reached; resets at 19"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_call_that_was_shown_by_its_question_is_not_shown_again() {
     let mut screen = Screen::new(anstream::StripStream::new(Vec::new()), "/project");
     let input = json!({ "command": "ls" });

@@ -110,6 +110,20 @@ impl LimitKind {
         }
     }
 
+    /// Returns what a person can do about it.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Deadline => "raise the deadline, or resume the session to continue",
+            Self::Silence => "check the network, then resume the session to continue",
+            Self::Grace => "stop background tasks, or wait longer for them",
+            Self::Turns => "raise the turn limit, or resume the session to continue",
+            Self::Usd => "raise the budget, or resume the session to continue",
+            Self::InputTokens | Self::OutputTokens | Self::TotalTokens => {
+                "raise the token limit, or resume the session to continue"
+            }
+        }
+    }
+
     /// The limit a failure tells of, if it tells of one.
     pub fn of(failure: &falconer_event::Failure) -> Option<Self> {
         let all = [

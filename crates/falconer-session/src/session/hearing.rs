@@ -131,6 +131,9 @@ impl Live {
         for draft in drafts {
             self.watch.observe(&draft.body);
             let now = || self.recorder.now().parse().ok();
+            if let Body::Retry(_) = &draft.body {
+                self.engine_retries += 1;
+            }
             if let Body::Retry(_) | Body::Limit(_) = &draft.body {
                 self.wanted_wait = wanted_wait(&draft.body, now());
             }
@@ -177,5 +180,6 @@ impl Live {
         }
         self.had_side_effect = false;
         self.wanted_wait = None;
+        self.engine_retries = 0;
     }
 }

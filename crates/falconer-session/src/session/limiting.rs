@@ -69,7 +69,7 @@ impl Live {
     }
 
     pub(super) fn reached(&mut self, kind: LimitKind) -> Failure {
-        let failure = Failure::new(kind.class(), kind.text(&self.limits));
+        let failure = Failure::new(kind.class(), kind.text(&self.limits)).hint(kind.advice());
         let mut limit = Limit::default();
         limit.kind = kind.class().to_owned();
         limit.reached = true;

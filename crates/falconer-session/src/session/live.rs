@@ -51,6 +51,8 @@ pub(super) struct Live {
     pub(super) had_side_effect: bool,
     /// What the service asked for in the turn under way.
     pub(super) wanted_wait: Option<Duration>,
+    /// Attempts the engine made again by itself in this turn.
+    pub(super) engine_retries: u32,
     pub(super) locks: SessionLocks,
     pub(super) lock: Option<SessionLock>,
     pub(super) resume: Option<Resume>,
@@ -121,6 +123,7 @@ impl Live {
             waited: Duration::ZERO,
             had_side_effect: false,
             wanted_wait: None,
+            engine_retries: 0,
             locks: spec.locks,
             lock,
             resume: spec.resume,

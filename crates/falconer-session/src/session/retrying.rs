@@ -16,7 +16,8 @@ impl Live {
         };
         let now = Instant::now();
         let attempt = Attempt {
-            made,
+            // Engines retry by themselves; together they make no more attempts than one would.
+            made: made.saturating_add(self.engine_retries),
             waited: self.waited,
             left: self.watch.left(&self.limits, now),
             retry_after: self.wanted_wait.take(),

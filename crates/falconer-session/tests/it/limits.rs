@@ -286,3 +286,48 @@ async fn the_service_is_not_asked_sooner_than_it_wants() {
     assert_eq!(told.class, Some(falconer_event::LimitClass::Quota));
     assert_eq!(told.resets_at, Some(resets as f64));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_the_engine_has_retried_is_not_retried_as_often_again() {
+    let mut stage = Stage::new(SessionSpec::until_idle).await;
+    stage.session.send("hello").await.unwrap();
+    let (first, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    for attempt in 1..=2 {
+        let retry = json!({"type": "system", "subtype": "api_retry", "attempt": attempt,
+            "max_retries": 2, "retry_delay_ms": 10, "error_status": 529, "error": "overloaded",
+            "session_id": "s"});
+        stage.engine.say(&retry).await;
+    }
+    stage.engine.overloaded(&[&first]).await;
+    let events = stage.rest().await;
+    let end = crate::scripted::completed(&events);
+    assert_eq!(end.outcome, Outcome::Failed);
+    let hint = end.failure.unwrap().hint.unwrap();
+    assert!(hint.contains("try again in a moment"), "{hint}");
+    let ours = events.iter().filter(|event| {
+        event.source == falconer_event::Source::Falconer && matches!(event.body, Body::Retry(_))
+    });
+    assert_eq!(ours.count(), 0, "three attempts were made already");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_without_a_window_is_a_short_one() {
+    let mut stage = Stage::new(SessionSpec::until_idle).await;
+    stage.session.send("hello").await.unwrap();
+    let (first, _) = stage.engine.prompt().await;
+    stage.engine.init("s").await;
+    let limit = json!({"type": "rate_limit_event", "session_id": "s", "rate_limit_info":
+        {"status": "rejected", "resetsAt": 100}});
+    stage.engine.say(&limit).await;
+    stage.engine.result("done", &[&first]).await;
+    let events = stage.rest().await;
+    let classes: Vec<_> = events
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::Limit(limit) => Some(limit.class),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(classes, [Some(falconer_event::LimitClass::Short)]);
+}

@@ -32,7 +32,7 @@ export function turnRow(row) {
   if (turn.ok) return line(`Turn ${row.turn ?? ""} done · ${facts.join(" · ")}`, "turn");
   const failure = turn.failure ?? {};
   const why = `Turn ${row.turn ?? ""} failed: ${failure.text || failure.class || "no reason given"}`;
-  return line(visible(why), "turn bad");
+  return line(visible(why), "turn bad", hintOf(failure));
 }
 
 /**
@@ -49,8 +49,13 @@ export function runRow(row) {
   if (run.outcome === "cancelled") return line("The run was stopped", "run");
   const failure = run.failure ?? {};
   const stderr = (run.stderr ?? []).join("\n");
-  const more = stderr ? h("pre", { class: "block output bad", tabIndex: 0, textContent: visible(stderr) }) : null;
-  return line(visible(`The run failed: ${failure.text || failure.class || "no reason given"}`), "run bad", more);
+  const said = stderr && h("pre", { class: "block output bad", tabIndex: 0, textContent: visible(stderr) });
+  return line(visible(`The run failed: ${failure.text || failure.class || "no reason given"}`), "run bad", hintOf(failure), said);
+}
+
+/** What to do about a failure. @param {{hint?: string}} failure */
+function hintOf(failure) {
+  return failure.hint ? h("p", { class: "note", textContent: visible(`Hint: ${failure.hint}`) }) : null;
 }
 
 /**
@@ -66,7 +71,7 @@ export function noticeRow(row) {
       return line(visible(`Model not reached (${why}), attempt ${said.attempt} of ${said.max_attempts}, again in ${wait}`), "warn");
     }
     case "limit":
-      return line(visible(String(said.text)), said.reached ? "bad" : "warn");
+      return line(visible(limitText(said)), said.reached ? "bad" : "warn");
     case "warning":
       return line(visible(String(said.text)), "warn");
     case "session.changed":
@@ -74,6 +79,13 @@ export function noticeRow(row) {
     default:
       return line(visible(`${String(said.type).replace("task.", "Task ")}: ${said.description ?? said.summary ?? said.id}`), "");
   }
+}
+
+/** @param {any} said */
+function limitText(said) {
+  const state = said.reached ? "reached" : "near";
+  const what = said.class === "quota" ? `Quota ${said.kind} ${state}` : said.class === "short" ? `Rate limit ${state}` : String(said.text);
+  return said.resets_at ? `${what}; resets at ${new Date(said.resets_at * 1000).toLocaleString()}` : what;
 }
 
 /** @param {any} said */
