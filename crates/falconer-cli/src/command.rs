@@ -14,6 +14,7 @@ use crate::doctor::Doctor;
 use crate::explain::Explain;
 use crate::here;
 use crate::init::Init;
+use crate::login::Login;
 use crate::record::Record;
 use crate::replay::Replay;
 use crate::run::Run;
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Attach(Attach),
     /// Answer what agents on a server ask
     Approve(Approve),
+    /// Print a link that signs a browser or a phone in to a server
+    Login(Login),
     /// Look for accounts and engines, and write a first configuration
     Init(Init),
     /// Say what is here, what is missing, and how to fix it

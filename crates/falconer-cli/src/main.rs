@@ -15,6 +15,7 @@ mod explain;
 mod here;
 mod init;
 mod keep;
+mod login;
 mod piped;
 mod places;
 mod record;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(serve)) => block_on(serve::serve(*serve)),
         Some(Command::Attach(attach)) => block_on(attach::attach(attach)),
         Some(Command::Approve(approve)) => block_on(approve::approve(approve)),
+        Some(Command::Login(login)) => block_on(login::login(login)),
         Some(Command::Init(init)) => init::init(&init),
         Some(Command::Doctor(doctor)) => block_on(doctor::doctor(doctor)),
         Some(Command::Config(config)) => config::config_command(config),

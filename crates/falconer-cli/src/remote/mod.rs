@@ -77,6 +77,11 @@ impl Remote {
         })
     }
 
+    /// The address it was reached at.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Fault> {
         self.json(self.request(Method::GET, path).timeout(PATIENCE))
             .await

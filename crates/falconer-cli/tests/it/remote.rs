@@ -164,6 +164,38 @@ fn what_waits_is_listed_and_each_answer_does_what_it_says() {
 }
 
 #[test]
+fn a_login_link_signs_in_once() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let made = run(
+        &mut server.falconer(&["login", "--json", "--scopes", "read"]),
+        "",
+    );
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    let link = made["link"].as_str().unwrap();
+    let (address, code) = link.split_once("/#code=").unwrap();
+    assert_eq!(address, server.url());
+    let login = serde_json::json!({ "code": code });
+    assert_eq!(server.call("POST", "/v1/login", &login).0, 204);
+    assert_eq!(
+        server.call("POST", "/v1/login", &login).0,
+        401,
+        "it works once"
+    );
+    let public = ["login", "--public", "https://agents.example.org/"];
+    let plain = run(&mut server.falconer(&public), "").stdout;
+    assert!(
+        plain.starts_with("https://agents.example.org/#code="),
+        "{plain}"
+    );
+    assert_eq!(plain.lines().count(), 1, "no picture in a pipe");
+    let mut terminal = Terminal::start(&place, &format!("login --server {}", server.url()), &[]);
+    terminal.expect("/#code=");
+    terminal.expect("█");
+    terminal.expect("works on this machine only");
+}
+
+#[test]
 fn on_a_terminal_approve_asks_one_after_the_other() {
     let place = Place::new();
     let server = Hosted::start(&place, MODEL);

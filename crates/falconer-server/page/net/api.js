@@ -92,6 +92,14 @@ export const api = {
 
   /** @returns {Promise<{rules: Rule[]}>} */
   rules: () => call("GET", "/v1/rules"),
+  /** A link that signs another browser in, once. @returns {Promise<{path: string, expires_at: string}>} */
+  code: () => call("POST", "/v1/codes", {}),
+  /** The same for who has a token and no cookie yet. @param {string} token @returns {Promise<{path: string}>} */
+  codeFor: async (token) => {
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
+    return answerOf(await fetch("/v1/codes", { method: "POST", headers, body: "{}", credentials: "omit" }));
+  },
+
   /** @param {object} rule @returns {Promise<Rule>} */
   addRule: (rule) => call("POST", "/v1/rules", rule),
   /** @param {string} rule @param {object} change @returns {Promise<Rule>} */

@@ -7,6 +7,7 @@ import { clock, visible } from "../state/text.js";
 import { connectionPill } from "./connection.js";
 import { button, h, keyed } from "./dom.js";
 import { notificationSwitch } from "../notify.js";
+import { addDevice } from "./device.js";
 import { themeSwitch } from "./theme.js";
 
 /** @import {App} from "../state/app.js" */
@@ -53,7 +54,7 @@ export class Rail {
       this.filter,
       this.list,
       this.archive,
-      h("div", { class: "rail-foot" }, notificationSwitch(app), themeSwitch(), button("Keys ?", help, { class: "link" })),
+      h("div", { class: "rail-foot" }, notificationSwitch(app), themeSwitch(), button("Add a device", addDevice, { class: "link", hidden: !app.may("admin") }), button("Keys ?", help, { class: "link" })),
     );
   }
 

@@ -25,6 +25,23 @@ test("without a session the page says how to come in; a link works once", async 
   await other.getByText("This link did not work").waitFor();
 });
 
+test("a browser signs in with a token, or by a link that another one made", async () => {
+  const fresh = async () => (await stage.browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] })).newPage();
+  const first = await fresh();
+  await first.goto(stage.url);
+  await first.getByLabel("Token").fill("flc_wrong");
+  await first.getByRole("button", { name: "Sign in" }).click();
+  await first.locator(".login .bad:not([hidden])").waitFor();
+  await first.getByLabel("Token").fill(stage.token);
+  await first.getByRole("button", { name: "Sign in" }).click();
+  await first.waitForSelector(".rail");
+  await first.getByRole("button", { name: "Add a device" }).click();
+  const link = await first.getByLabel("The link").inputValue();
+  const second = await fresh();
+  await second.goto(link);
+  await second.waitForSelector(".rail");
+});
+
 test("the first visit explains itself, and a session is started", async () => {
   await page.getByText("Agents at work, and you decide").waitFor();
   await page.getByRole("link", { name: "Start the first session" }).click();
