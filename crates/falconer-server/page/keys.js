@@ -24,17 +24,26 @@ const CHORD_MS = 1200;
 /** @param {Commands} commands */
 export function listenToKeys(commands) {
   let chord = 0;
+  // The second key of a chord is for nobody else: on a card it would answer.
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (chord <= Date.now() || isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      chord = 0;
+      const place = PLACES[event.key];
+      event.stopImmediatePropagation();
+      press(event, () => {
+        if (place !== undefined) location.hash = place;
+      });
+    },
+    true,
+  );
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     if (event.ctrlKey && event.key === ".") return press(event, commands.stop);
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") return leave();
     if (isField(event.target) || document.querySelector("dialog[open]")) return;
-    if (chord > Date.now()) {
-      chord = 0;
-      const place = PLACES[event.key];
-      if (place !== undefined) return press(event, () => (location.hash = place));
-    }
     if (event.key === "g") {
       chord = Date.now() + CHORD_MS;
       return;

@@ -21,7 +21,14 @@ export function diffLines(before, after) {
     ...a.slice(0, start).map((text) => line(" ", text)),
     ...middle(a.slice(start, a.length - end), b.slice(start, b.length - end)),
     ...a.slice(a.length - end).map((text) => line(" ", text)),
+    ...endOf(before, after),
   ];
+}
+
+/** A change of the last line break, which no line shows. @param {string} before @param {string} after */
+function endOf(before, after) {
+  if (before === "" || before.endsWith("\n") === after.endsWith("\n")) return [];
+  return [line("@", `the new text ends ${after.endsWith("\n") ? "with" : "without"} a line break`)];
 }
 
 /** @param {string} text */

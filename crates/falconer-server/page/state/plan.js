@@ -27,3 +27,13 @@ export function promptsOf(request) {
     return isUsual ? `${one.tool}: ${one.prompt}` : JSON.stringify(one);
   });
 }
+
+/**
+ * Everything else the request says, if it says more.
+ * @param {Request} request
+ * @returns {object | null}
+ */
+export function restOfPlan(request) {
+  const { plan: _plan, allowedPrompts: _prompts, ...rest } = request.input ?? {};
+  return Object.keys(rest).length > 0 ? rest : null;
+}

@@ -5,8 +5,8 @@ const INVISIBLE = new RegExp(
   [
     "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]",
     "[\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u061c\\ufeff\\u00ad\\u034f\\u180b-\\u180f]",
-    "[\\u115f\\u1160\\u17b4\\u17b5\\u2800\\u3164\\uffa0\\ufff0-\\ufffb]",
-    "[\\u{e0000}-\\u{e0fff}]",
+    "[\\u115f\\u1160\\u17b4\\u17b5\\u2800\\u3164\\uffa0\\ufff0-\\ufffc]",
+    "[\\u{13430}-\\u{1345f}\\u{1bca0}-\\u{1bca3}\\u{1d159}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
   ].join("|"),
   "gu",
 );
@@ -25,14 +25,32 @@ export function visible(text) {
 }
 
 /**
- * What somebody is to approve: ends of lines as they are, and blanks that are not the space.
+ * What somebody is to approve: ends of lines as they are; what is not seen, or looks like something
+ * else, by its name.
  * @param {string} text
  */
 export function exact(text) {
-  return named(named(text, INVISIBLE), BLANK);
+  const words = named(text, OURS).replace(WORD, (word) => (/[A-Za-z]/.test(word) ? named(word, LOOKALIKE) : word));
+  return named(named(named(words, INVISIBLE), BLANK), MARKS)
+    .replace(/\t/g, "→\t")
+    .replace(/ +$/gm, (blanks) => (blanks.length === 1 ? "⟨SP⟩" : `⟨SP×${blanks.length}⟩`));
 }
 
-const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
+/** The same on one line. @param {string} text */
+export function exactLine(text) {
+  return exact(text).replace(/\n/g, "⟨LF⟩");
+}
+
+/** Blanks that are not the space, letters of a font's own, pictures chosen by a mark. */
+const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufe00-\ufe0f\ue000-\uf8ff\u{f0000}-\u{10ffff}]/gu;
+/** What names are made of here, and what a tab looks like. */
+const OURS = /[⟨⟩]|→(?=\t)/gu;
+/** Marks without a letter, and so many of them that they cover their neighbours. */
+const MARKS = /(?<=^|\n)\p{M}|(?<=\p{M}{3})\p{M}/gu;
+const WORD = /[\p{L}\p{N}]+/gu;
+/** Letters of scripts that share shapes with the Latin one. */
+const LOOKALIKE =
+  /[\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\u2100-\u218f\u2c80-\u2cff\u2de0-\u2dff\ua4d0-\ua4ff\ua640-\ua69f\uab30-\uabbf\uff00-\uff5e\u{10280}-\u{1031f}\u{10400}-\u{1044f}\u{118a0}-\u{118ff}\u{1d400}-\u{1d7ff}]/gu;
 
 /**
  * @param {string} text

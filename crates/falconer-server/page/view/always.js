@@ -3,6 +3,7 @@
 // A command made of several needs a rule for each of its parts: one line each.
 
 import { api } from "../net/api.js";
+import { exactLine } from "../state/text.js";
 import { button, h } from "./dom.js";
 
 /** @import {App} from "../state/app.js" */
@@ -16,13 +17,18 @@ const SCOPES = [
   ["user", "me, everywhere"],
 ];
 
+/** A rule that fits into its field on every screen. */
+const SHORT_RULE = 32;
+
 export class AlwaysPanel {
   /**
    * @param {App} app
    * @param {Request} request
    * @param {(rule: {text: string, and: string[], scope: string}) => void} save
+   * @param {() => void} reread Called when the rule has changed, and is to be read again.
    */
-  constructor(app, request, save) {
+  constructor(app, request, save, reread) {
+    this.reread = reread;
     this.app = app;
     this.request = request;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -30,10 +36,11 @@ export class AlwaysPanel {
     this.text = h("textarea", { class: "mono", rows: 1, spellcheck: false, "aria-label": "The rule" });
     this.text.addEventListener("input", () => this.changed());
     this.scope = h("select", { "aria-label": "Where the rule holds" }, ...SCOPES.map(([value, name]) => h("option", { value, textContent: `for ${name}` })));
+    this.shown = h("pre", { class: "block", tabIndex: 0, role: "group", "aria-label": "The rule, in full", hidden: true });
     this.effect = h("p", { class: "note", role: "status" });
     this.widths = h("div", { class: "widths", role: "group", "aria-label": "How wide the rule is" });
     const ok = button("Allow and remember", () => this.save(save), { class: "allow" });
-    this.element = h("div", { class: "always", hidden: true }, this.widths, h("div", { class: "rule-line" }, this.text, this.scope, ok), this.effect);
+    this.element = h("div", { class: "always", hidden: true }, this.widths, h("div", { class: "rule-line" }, this.text, this.scope, ok), this.shown, this.effect);
   }
 
   rules() {
@@ -83,6 +90,11 @@ export class AlwaysPanel {
   changed() {
     const text = this.rules().join("\n");
     this.text.rows = Math.max(1, this.text.value.split("\n").length);
+    // A field shows one line of a long rule, and nothing of letters that are not seen.
+    const full = this.rules().map(exactLine).join("\n");
+    this.shown.textContent = full;
+    this.shown.hidden = full === text && full.length < SHORT_RULE;
+    this.reread();
     for (const chip of this.widths.children) {
       chip.setAttribute("aria-pressed", String(chip instanceof HTMLElement && chip.dataset["rules"] === text));
     }

@@ -1,6 +1,6 @@
 // A diff on the screen. Signs are text too, so that colour is never needed to read it.
 
-import { visible } from "../state/text.js";
+import { exact, exactLine } from "../state/text.js";
 import { h } from "./dom.js";
 
 /** @import {DiffLine} from "../state/diff.js" */
@@ -18,7 +18,7 @@ export function diffBlock(path, lines) {
   const head = h(
     "div",
     { class: "diff-head" },
-    h("span", { class: "mono path", textContent: visible(path) }),
+    h("span", { class: "mono path", textContent: exactLine(path) }),
     h("span", { class: "plus", textContent: `+${count("+")}` }),
     h("span", { class: "minus", textContent: `−${count("-")}` }),
   );
@@ -33,7 +33,7 @@ export function diffBlock(path, lines) {
 
 /** @param {DiffLine} line */
 function lineOf(line) {
-  return h("span", { class: `line ${CLASS[line.sign]}`, textContent: `${line.sign}${visible(line.text)}\n` });
+  return h("span", { class: `line ${CLASS[line.sign]}`, textContent: `${line.sign}${exact(line.text)}\n` });
 }
 
 /**

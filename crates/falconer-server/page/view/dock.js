@@ -77,7 +77,7 @@ export class Dock {
  * @param {import("./card_head.js").Place} place
  */
 export function drawCards(app, parent, groups, place) {
-  const keyOf = (/** @type {Request[]} */ group) => group[0]?.id ?? "";
+  const keyOf = (/** @type {Request[]} */ group) => `${group[0]?.id} ${group[0]?.digest}`;
   keyed(parent, groups, keyOf, (group) => cardOf(app, group, place), (element, group) => refresh(app, element, group));
 }
 

@@ -52,9 +52,9 @@ export function elicitationForm(app, request, place) {
  * @param {boolean} isRequired
  */
 function fieldOf(name, about, isRequired) {
-  const label = visible(about?.title ?? name);
+  const label = visible(String(about?.title ?? name));
   const input = inputFor(about, isRequired);
-  const element = h("label", { class: "field" }, h("span", { textContent: label + (isRequired ? " *" : "") }), input, about?.description && h("small", { textContent: visible(about.description) }));
+  const element = h("label", { class: "field" }, h("span", { textContent: label + (isRequired ? " *" : "") }), input, about?.description && h("small", { textContent: visible(String(about.description)) }));
   const value = () => {
     if (input instanceof HTMLInputElement && input.type === "checkbox") return input.checked;
     if (input.value === "") return undefined;

@@ -1,5 +1,5 @@
 // Nobody answers what he has not seen: a card takes presses only after it was in sight, unmoved,
-// for a moment, and approvals only after it was read to its end.
+// for a moment, and approvals only after every part of it was in sight.
 //
 // A press is one that began on the same button of the same card. It makes no difference whether it
 // is made by pointer, touch, key or form.
@@ -8,14 +8,22 @@
 const MOMENT_MS = 700;
 /** How often the page checks whether there are cards to watch. */
 const LOOK_MS = 100;
+/** Height of the strips in which contents are looked at; less than a line of text. */
+const STRIP_PX = 12;
+/** How long each strip has to be in sight. */
+const GLANCE_MS = 100;
 /** Whatever holds what is to be approved. */
 const CONTENT = "pre, .plan-text, .questions, .path, .asked";
+
+const SEEN = -Infinity;
 
 /** @type {WeakMap<Element, Guard>} */
 const guards = new WeakMap();
 const cards = document.getElementsByClassName("card");
 /** When this page last answered anything. */
 let answeredAt = -Infinity;
+/** When a letter was last typed elsewhere. What follows is text, not an answer. */
+let typedAt = -Infinity;
 let isWatching = false;
 /** The press that is under way. @type {{button: Element | null, counts: boolean} | null} */
 let down = null;
@@ -36,11 +44,14 @@ export class Guard {
     this.lookedAt = -Infinity;
     this.place = "";
     this.isRead = false;
-    /** Edges of the contents that were in sight. @type {WeakMap<Element, Set<string>>} */
-    this.edges = new WeakMap();
-    this.hint = note();
+    /** What was in sight of each part. @type {WeakMap<Element, Strips>} */
+    this.seen = new WeakMap();
+    /** The first part of which something was not. @type {Element | null} */
+    this.unseen = null;
+    this.hint = note(() => this.turn());
     card.addEventListener("click", (event) => this.press(event), true);
     card.addEventListener("submit", (event) => this.submit(event), true);
+    card.addEventListener("focusin", () => this.focused());
     guards.set(card, this);
     this.draw(false);
   }
@@ -48,6 +59,7 @@ export class Guard {
   /** Disarms the card. Call it after what is on the card has changed. */
   reset() {
     this.since = performance.now();
+    this.isRead = false;
     this.draw(false);
   }
 
@@ -75,22 +87,48 @@ export class Guard {
     if (!document.hidden && !this.isRead && this.card.isConnected) this.read();
   }
 
-  read() {
-    const contents = [...this.card.querySelectorAll(CONTENT)];
-    this.isRead = contents.every((part) => this.wasSeen(part)) && !this.card.querySelector(".more");
+  /** A card that gets the focus by a letter shows that it does not take the next one. */
+  focused() {
+    if (performance.now() - typedAt < MOMENT_MS) this.reset();
   }
 
-  /** Beginning and end were in sight, and what scrolls was scrolled. @param {Element} part */
+  /** Whether a letter is meant for the card, and not part of a text that is being typed. */
+  isMeant() {
+    const now = performance.now();
+    if (now - typedAt >= MOMENT_MS) return true;
+    typedAt = now;
+    this.reset();
+    return false;
+  }
+
+  read() {
+    const contents = [...this.card.querySelectorAll(CONTENT)].filter((part) => !part.closest("[hidden]"));
+    this.unseen = contents.filter((part) => !this.wasSeen(part))[0] ?? null;
+    this.isRead = this.unseen === null && !this.card.querySelector(".more");
+  }
+
+  /** Every strip was in sight, uncovered. @param {Element} part */
   wasSeen(part) {
-    const seen = this.edges.get(part) ?? new Set();
-    this.edges.set(part, seen);
     const box = part.getBoundingClientRect();
     if (box.height === 0) return part.textContent === "";
+    const strips = this.seen.get(part) ?? new Strips();
+    this.seen.set(part, strips);
+    strips.look(part, box);
+    return strips.isAll();
+  }
+
+  /** Shows the next part that was not in sight. */
+  turn() {
+    const part = this.unseen ?? this.card.querySelector(".more");
+    if (!part) return;
+    const strip = (this.seen.get(part)?.first() ?? 0) * STRIP_PX;
+    part.scrollTo({ top: strip - STRIP_PX, behavior: "instant" });
+    const top = part.getBoundingClientRect().top + strip - part.scrollTop;
     const clip = clipOf(part);
-    const isAtEnd = part.scrollTop + part.clientHeight >= part.scrollHeight - 4;
-    if (part.scrollTop <= 4 && box.top >= clip.top - 1 && box.top <= clip.bottom && isBare(part, box.top + 3)) seen.add("top");
-    if (isAtEnd && box.bottom <= clip.bottom + 1 && box.bottom >= clip.top && isBare(part, box.bottom - 3)) seen.add("bottom");
-    return seen.size === 2;
+    if (top >= clip.top && top + STRIP_PX <= clip.bottom) return;
+    let around = part.parentElement;
+    while (around && !/auto|scroll/.test(getComputedStyle(around).overflowY)) around = around.parentElement;
+    around?.scrollBy({ top: top - clip.top - STRIP_PX, behavior: "instant" });
   }
 
   /** Takes a press, or stops it. @param {MouseEvent} event */
@@ -134,6 +172,53 @@ export class Guard {
   }
 }
 
+/** Which strips of an element were in sight. */
+class Strips {
+  constructor() {
+    this.width = 0;
+    /** Since when each is in sight: `Infinity` if it is not, `SEEN` if it was. @type {number[]} */
+    this.since = [];
+  }
+
+  /** @param {Element} part @param {DOMRect} box */
+  look(part, box) {
+    const height = Math.max(part.scrollHeight, part.clientHeight || box.height);
+    this.fit(Math.ceil(height / STRIP_PX), box.width);
+    const now = performance.now();
+    const clip = clipOf(part);
+    for (const [at, since] of this.since.entries()) {
+      if (since === SEEN) continue;
+      const top = box.top + at * STRIP_PX - part.scrollTop;
+      // The last one may be lower than the others.
+      const middle = top + Math.min(STRIP_PX, height - at * STRIP_PX) / 2;
+      const isInside = top >= Math.max(clip.top, box.top) - 2 && middle <= Math.min(clip.bottom, box.bottom);
+      const isSeen = isInside && isBare(part, middle);
+      if (!isSeen) this.since[at] = Infinity;
+      else this.since[at] = now - since >= GLANCE_MS ? SEEN : Math.min(since, now);
+    }
+  }
+
+  /**
+   * Text of another width has other lines; what was added begins where the last ones were.
+   * @param {number} count
+   * @param {number} width
+   */
+  fit(count, width) {
+    if (this.width === width && this.since.length === count) return;
+    const kept = this.width === width && count > this.since.length ? this.since.length - 4 : 0;
+    this.width = width;
+    this.since = Array.from({ length: count }, (_, at) => (at < kept ? this.since[at] : undefined) ?? Infinity);
+  }
+
+  first() {
+    return Math.max(0, this.since.findIndex((since) => since !== SEEN));
+  }
+
+  isAll() {
+    return this.since.every((since) => since === SEEN);
+  }
+}
+
 /** Every card on the page, unless it is settled. */
 function all() {
   return [...cards].flatMap((card) => guards.get(card) ?? []).filter((guard) => !guard.card.classList.contains("settled"));
@@ -165,6 +250,8 @@ addEventListener("pointerdown", begin, true);
 addEventListener(
   "keydown",
   (event) => {
+    const isOnCard = event.target instanceof Element && event.target.closest(".card") !== null;
+    if (event.key.length === 1 && event.key !== " " && !isOnCard) typedAt = performance.now();
     if (event.key !== "Enter" && event.key !== " ") return;
     // A key that is held is no new press.
     if (event.repeat) down = { button: null, counts: false };
@@ -202,8 +289,9 @@ function placeOf(part) {
 
 /** The part of the window in which an element can be seen. @param {Element} part */
 function clipOf(part) {
-  let top = 0;
-  let bottom = innerHeight;
+  // What is left of the window on a phone that has zoomed in, or shows its keyboard.
+  let top = visualViewport?.offsetTop ?? 0;
+  let bottom = top + (visualViewport?.height ?? innerHeight);
   for (let at = part.parentElement; at; at = at.parentElement) {
     const overflow = getComputedStyle(at).overflowY;
     if (overflow === "visible" || at === document.body) continue;
@@ -231,9 +319,15 @@ function isBare(part, y) {
   });
 }
 
-function note() {
+/** @param {() => void} turn */
+function note(turn) {
   const element = document.createElement("p");
   element.className = "note unread";
-  element.textContent = "Scroll to the end of what is asked to allow it.";
+  const more = document.createElement("button");
+  more.type = "button";
+  more.className = "link";
+  more.textContent = "Show the next part";
+  more.addEventListener("click", turn);
+  element.append("Look at all of what is asked to allow it. ", more);
   return element;
 }

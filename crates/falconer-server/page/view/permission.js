@@ -61,7 +61,7 @@ class Card {
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.subject = h("div", { class: "subject" }, subjectOf(request));
     this.guidance = h("input", { class: "guidance", type: "text", placeholder: "What to do instead (optional)", "aria-label": "Guidance for the agent when you deny" });
-    this.always = new AlwaysPanel(app, request, (rule) => this.answer({ type: "allow_always", rule }));
+    this.always = new AlwaysPanel(app, request, (rule) => this.answer({ type: "allow_always", rule }), () => this.guard.reset());
     this.why = h("p", { class: "why" });
     this.actions = h("div", { class: "answers" });
     const head = cardHead(app, request, place, "Permission", titleOf(request));
@@ -134,6 +134,7 @@ class Card {
     event.preventDefault();
     event.stopPropagation();
     const isDenial = event.key === "d" || event.key === "x";
+    if (!this.guard.isMeant()) return;
     if (isDenial ? this.guard.isArmed() : this.guard.mayApprove()) press();
   }
 
@@ -169,7 +170,8 @@ class Card {
     if (this.isSending) return;
     this.isSending = true;
     this.update(this.group);
-    const open = this.group.filter((request) => request.state === "pending");
+    // Only what is on the card: a digest names exactly that.
+    const open = this.group.filter((request) => request.state === "pending" && request.digest === this.request.digest);
     await Promise.all(open.map((request) => answerRequest(this.app, request, verdict)));
     this.isSending = false;
     const now = this.group.map((request) => this.app.requests.get(request.id) ?? request);

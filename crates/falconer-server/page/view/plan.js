@@ -1,7 +1,7 @@
 // A plan to approve: read it, comment on its parts, then approve it or keep planning.
 
-import { planOf, promptsOf } from "../state/plan.js";
-import { exact, visible } from "../state/text.js";
+import { planOf, promptsOf, restOfPlan } from "../state/plan.js";
+import { asText, exact, exactLine, visible } from "../state/text.js";
 import { cardHead } from "./card_head.js";
 import { button, h } from "./dom.js";
 import { Guard } from "./guard.js";
@@ -34,6 +34,7 @@ export function planCard(app, request, place) {
     cardHead(app, request, place, "Plan", "The agent has a plan"),
     text,
     ...wantsOf(request),
+    ...othersOf(request),
     comments,
     h("div", { class: "answers" }, button("Keep planning", keep, { class: "primary", disabled }), h("span", { class: "gap" }), ...approvals),
   );
@@ -52,8 +53,15 @@ function lineOf(line) {
 function wantsOf(request) {
   const prompts = promptsOf(request);
   if (prompts.length === 0) return [];
-  const list = h("pre", { class: "block prompts", tabIndex: 0, role: "group", "aria-label": "What the plan wants to be allowed", textContent: prompts.map(exact).join("\n") });
+  const list = h("pre", { class: "block prompts", tabIndex: 0, role: "group", "aria-label": "What the plan wants to be allowed", textContent: prompts.map(exactLine).join("\n") });
   return [h("p", { class: "note", textContent: "It also asks to do these without asking:" }), list];
+}
+
+/** What else the request says: an approval covers it. @param {Request} request */
+function othersOf(request) {
+  const rest = restOfPlan(request);
+  if (rest === null) return [];
+  return [h("p", { class: "note", textContent: "With:" }), h("pre", { class: "block", tabIndex: 0, role: "group", "aria-label": "What else the request says", textContent: exact(asText(rest)) })];
 }
 
 /**

@@ -1,7 +1,7 @@
 // What the project of a session wants beyond narrowing: shown in full, trusted by a press.
 
 import { api } from "../net/api.js";
-import { visible } from "../state/text.js";
+import { exact, visible } from "../state/text.js";
 import { button, fill, h } from "./dom.js";
 import { Guard } from "./guard.js";
 import { complain, toast } from "./toast.js";
@@ -106,7 +106,7 @@ function itemOf(item) {
 
 /** @param {string} text */
 function block(text) {
-  return h("pre", { class: "block", tabIndex: 0, textContent: visible(text) });
+  return h("pre", { class: "block", tabIndex: 0, textContent: exact(text) });
 }
 
 /** @param {import("../types.js").ProjectTrust} trust */

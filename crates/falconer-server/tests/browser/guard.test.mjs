@@ -141,7 +141,16 @@ test("what is hidden from sight is not ready", async () => {
   await refuse(session);
 });
 
-test("a long command is allowed after its end was seen, and denied at once", async () => {
+/** Turns page after page until nothing is left. */
+async function readAll() {
+  await until("all was in sight", async () => {
+    if (await page.locator(".card:not(.settled)[data-armed=yes]").count()) return true;
+    await page.getByRole("button", { name: "Show the next part" }).click({ timeout: 1000 }).catch(() => {});
+    return false;
+  });
+}
+
+test("a long command is allowed after all of it was seen, and denied at once", async () => {
   const long = Array.from({ length: 200 }, (_, number) => `echo ${number}`).join("\n");
   const session = await asks(bash(`${long}\nrm -rf /`, "toolu_1"));
   await page.waitForSelector(".card[data-armed=unread]");
@@ -150,10 +159,12 @@ test("a long command is allowed after its end was seen, and denied at once", asy
   await (await card(session)).focus();
   await page.keyboard.press("a");
   assert.deepEqual(await resolutions(session), []);
-  await page.getByText("Scroll to the end of what is asked to allow it.").waitFor();
+  await page.getByText("Look at all of what is asked to allow it.").waitFor();
   await page.screenshot({ path: path.join(artefacts, "guard-unread.png") });
   await page.locator(".card .command").evaluate((one) => one.scrollTo(0, one.scrollHeight));
-  await armed();
+  await page.waitForTimeout(900);
+  assert.equal(await page.locator(".card[data-armed=yes]").count(), 0, "its middle was never in sight");
+  await readAll();
   await page.screenshot({ path: path.join(artefacts, "guard-read.png") });
   await page.mouse.click(...(await middle(allow())));
   await until("it is allowed", async () => (await resolutions(session)).length === 1);
@@ -163,6 +174,83 @@ test("a long command is allowed after its end was seen, and denied at once", asy
   await page.waitForSelector(".card[data-armed=unread]");
   await page.getByRole("button", { name: "Deny", exact: true }).click();
   await until("it is denied", async () => (await resolutions(second)).length === 1);
+});
+
+test("lines that are shown on demand have to be seen, too", async () => {
+  const content = Array.from({ length: 700 }, (_, number) => `line ${number}`).join("\n");
+  const input = { file_path: "/tmp/long.txt", content };
+  const session = await asks({ ask: { subtype: "can_use_tool", tool_name: "Write", tool_use_id: "toolu_1", input } });
+  await page.waitForSelector(".card[data-armed=unread]");
+  const more = page.locator(".card .diff .more");
+  await until("the end is reached", async () => {
+    await page.locator(".card .diff").evaluate((one) => one.scrollBy(0, one.clientHeight - 40));
+    return page.locator(".card .diff").evaluate((one) => one.scrollTop + one.clientHeight >= one.scrollHeight - 2);
+  });
+  await page.waitForTimeout(900);
+  await more.click();
+  await page.waitForTimeout(900);
+  assert.equal(await page.locator(".card[data-armed=yes]").count(), 0, "a hundred lines were not in sight");
+  await readAll();
+  await page.mouse.click(...(await middle(allow())));
+  await until("it is allowed", async () => (await resolutions(session)).length === 1);
+  await stage.done(session);
+});
+
+test("what covers the middle of a command keeps it from being read", async () => {
+  const lines = Array.from({ length: 12 }, (_, number) => `echo ${number}`).join("\n");
+  const first = await asks(bash(lines, "toolu_1"));
+  await armed();
+  const box = await page.locator(".card .command").boundingBox();
+  await refuse(first);
+  await page.evaluate((top) => {
+    const cover = document.createElement("div");
+    cover.id = "cover";
+    cover.style.cssText = `position:fixed;left:0;right:0;top:${top}px;height:40px;background:#fff;z-index:99`;
+    document.body.append(cover);
+  }, box.y + box.height / 2 - 20);
+  const session = await asks(bash(lines, "toolu_1"));
+  await page.screenshot({ path: path.join(artefacts, "guard-covered.png") });
+  await page.waitForSelector(".card:not(.settled)[data-armed=unread]");
+  await page.locator("#cover").evaluate((one) => one.remove());
+  await armed();
+  await refuse(session);
+});
+
+test("keys of a text or a chord do not answer a card", async () => {
+  const session = await asks(bash("echo one", "toolu_1"));
+  await armed();
+  await (await card(session)).focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.waitForURL(/#approvals$/);
+  assert.deepEqual(await resolutions(session), [], "it was a chord");
+  await go(page, `#s/${session}`);
+  await armed();
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.type("pa", { delay: 60 });
+  await page.waitForTimeout(300);
+  assert.deepEqual(await resolutions(session), [], "it was typed");
+  await page.waitForTimeout(900);
+  await page.keyboard.press("a");
+  await until("a press that was meant counts", async () => (await resolutions(session)).length === 1);
+  await stage.done(session);
+});
+
+test("a card names the tool, and hides nothing of its input", async () => {
+  const table = [
+    ["mcp__files__list__delete_all", { command: "ls", url: "https://x.invalid" }, ["server “files”, tool “list__delete_all”", '"command": "ls"', '"url": "https://x.invalid"']],
+    ["Odd", { command: "ls" }, ["Tool: Odd", '"command": "ls"']],
+    ["Write", { file_path: "/a\nb", content: "x\u00a0y \n", edits: [1], new_string: "z" }, ["/a⟨LF⟩b", "x⟨U+00A0⟩y⟨SP⟩", '"new_string": "z"', '"edits"']],
+    ["Edit", { file_path: "/a", old_string: "x", new_string: "x\n" }, ["the new text ends with a line break"]],
+    ["Bash", { command: "ls", description: { odd: "rm" } }, ['"odd": "rm"']],
+    ["Bash", { command: "curl p\u0430ypal.com \ud83c\udff4\ue0b0" }, ["p⟨U+0430⟩ypal.com", "⟨U+E0B0⟩"]],
+  ];
+  for (const [tool_name, input, parts] of table) {
+    const session = await asks({ ask: { subtype: "can_use_tool", tool_name, tool_use_id: "toolu_1", input, title: "Look around" } });
+    const text = await (await card(session)).textContent();
+    for (const part of parts) assert.ok(text.includes(part), `${tool_name}: ${part} is not in ${text}`);
+    await refuse(session);
+  }
 });
 
 test("a call that nobody allowed is not shown as running", async () => {
@@ -201,11 +289,7 @@ test("a project is trusted only after all of its content was seen", async () => 
   await page.mouse.click(...(await middle(grant)));
   assert.deepEqual(granted, []);
   await page.screenshot({ path: path.join(artefacts, "trust-unread.png") });
-  for (const block of await trust.locator("pre").all()) {
-    await block.scrollIntoViewIfNeeded();
-    await block.evaluate((one) => one.scrollTo(0, one.scrollHeight));
-  }
-  await trust.locator(".content").evaluate((one) => one.scrollTo(0, one.scrollHeight));
+  await readAll();
   await page.waitForSelector(".card.trust[data-armed=yes]");
   await grant.click();
   await until("it is trusted", async () => granted.length === 1);

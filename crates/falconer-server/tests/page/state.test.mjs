@@ -9,7 +9,7 @@ import { inbox } from "../../page/state/inbox.js";
 import { lastMessage, lastSentence } from "../../page/state/last_words.js";
 import { groupsOfSame } from "../../page/state/requests.js";
 import { codeIn, parseRoute, sessionHash } from "../../page/state/route.js";
-import { duration, visible } from "../../page/state/text.js";
+import { duration, exact, exactLine, visible } from "../../page/state/text.js";
 import { wordsFor } from "../../page/view/connection.js";
 
 const session = (id, state, more = {}) => ({ id, state, head: 5, cwd: `/${id}`, updated_at: "2026-11-15T12:00:00Z", ...more });
@@ -137,4 +137,18 @@ test("of what an agent said the last sentence is left", () => {
   }
   const said = (text, more = {}) => ({ type: "item.completed", data: { content: { type: "message", text } }, ...more });
   assert.equal(lastMessage([said("Mine."), said("Of a sub-agent.", { parent: "call" }), { type: "item.completed", data: { content: { type: "action" } } }]), "Mine.");
+});
+
+test("what is to be approved looks like nothing else", () => {
+  const table = [
+    ["a  \nb \n   ", "a⟨SP×2⟩\nb⟨SP⟩\n⟨SP×3⟩"],
+    ["⟨SP⟩", "⟨U+27E8⟩SP⟨U+27E9⟩"],
+    ["→\tx →y", "⟨U+2192⟩→\tx →y"],
+    ["p\u0430ypal.com привет", "p⟨U+0430⟩ypal.com привет"],
+    ["日本語text größe", "日本語text größe"],
+    ["a\u0301\u0302\u0303\u0304", "a\u0301\u0302\u0303⟨U+0304⟩"],
+    ["\u0338a\ue0b0\u00a0\r\n", "⟨U+0338⟩a⟨U+E0B0⟩⟨U+00A0⟩⟨CR⟩\n"],
+  ];
+  for (const [text, expected] of table) assert.equal(exact(text), expected);
+  assert.equal(exactLine("a\nb"), "a⟨LF⟩b");
 });
