@@ -4,7 +4,7 @@ use clap::Args;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
 
-use crate::ask::{Desk, Lines, Open, Step};
+use crate::ask::{Desk, Lines, Meaning, Open, Step};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault, say};
 use crate::remote::{Remote, Server, open_of, verdict_json};
@@ -140,6 +140,10 @@ async fn ask_all(remote: &Remote, waiting: &[Value]) -> Result<(), Fault> {
             let Some(line) = line else {
                 return Ok(());
             };
+            if desk.meaning(&line) == Meaning::Stale {
+                desk.refuse(&mut screen)?;
+                continue;
+            }
             let taken = desk.take(Some(&line.text), &mut screen)?;
             if let Some((open, request, verdict)) = taken
                 && let Err(fault) = send(remote, request, &open, &verdict).await

@@ -1,6 +1,7 @@
 //! `falconer attach`: a session of a server, in the terminal.
 
-use std::io::Write;
+use std::collections::VecDeque;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -71,6 +72,7 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
             .detail(Detail::Conversation)
             .prompts(Prompts::Shown),
         desk: Desk::new(),
+        held: VecDeque::new(),
         seen: after,
         head: after,
         is_person,
@@ -86,6 +88,8 @@ struct Attached<'a> {
     screen: Screen<Box<dyn Write>>,
     /// What is asked, with the request as the server tells it.
     desk: Desk<Value>,
+    /// Events that wait until the question on the screen is answered.
+    held: VecDeque<Event>,
     /// The number of the last event that was shown.
     seen: u64,
     /// The number of the last event there was when we came.
@@ -179,11 +183,13 @@ impl Attached<'_> {
     }
 
     fn event(&mut self, event: &Event, data: &Value) -> Result<(), Fault> {
-        self.screen.event(event)?;
+        if self.desk.is_shown() {
+            self.held.push_back(event.clone());
+        } else {
+            self.show(event)?;
+        }
         match &event.body {
             Body::PermissionRequested(asked) => {
-                self.screen
-                    .ensure_call(&asked.tool_use_id, &asked.tool, &asked.input)?;
                 let open = Open::permission(asked);
                 self.add(open, data["data"].clone(), event.seq)?;
             }
@@ -195,6 +201,18 @@ impl Attached<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Shows an event, with the call that a question is about.
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        self.screen.event(event)?;
+        match &event.body {
+            Body::PermissionRequested(asked) => {
+                self.screen
+                    .ensure_call(&asked.tool_use_id, &asked.tool, &asked.input)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What was asked before we came is known from the beginning.
@@ -220,6 +238,11 @@ impl Attached<'_> {
     }
 
     fn ask_if_current(&mut self) -> Result<(), Fault> {
+        if !self.desk.is_shown() {
+            while let Some(event) = self.held.pop_front() {
+                self.show(&event)?;
+            }
+        }
         if self.is_person && self.seen >= self.head {
             self.desk.show(&mut self.screen)?;
         }

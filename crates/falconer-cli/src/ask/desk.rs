@@ -62,6 +62,11 @@ impl<T> Desk<T> {
         self.open.iter().any(|(open, _)| open.id == id)
     }
 
+    /// Whether a question is on the screen. Nothing else is to be written below it.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.stage != Stage::Hidden
+    }
+
     /// Whether an answer is waited for.
     pub(crate) fn is_asking(&self) -> bool {
         matches!(self.stage, Stage::Asking(_))

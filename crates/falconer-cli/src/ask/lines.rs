@@ -2,7 +2,7 @@
 //!
 //! A line knows since when it was typed: nobody approves what he has not seen.
 
-use std::io;
+use std::io::{self, BufRead};
 use std::sync::mpsc as threads;
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) text: String,
-    /// When its first letter came; where only whole lines are read, when the line came.
+    /// When its first letter came; where a terminal gives whole lines, when the line came.
     pub(crate) begun: Instant,
 }
 
@@ -33,14 +33,7 @@ impl Lines {
         // It ends with the process: a read of a terminal cannot be taken back.
         std::thread::spawn(move || {
             while wants.recv().is_ok() {
-                let mut text = String::new();
-                let line = match io::stdin().read_line(&mut text) {
-                    Ok(1..) => Some(Line {
-                        text,
-                        begun: Instant::now(),
-                    }),
-                    Ok(0) | Err(_) => None,
-                };
+                let line = read_line(&mut io::stdin().lock());
                 if sender.blocking_send(line).is_err() {
                     return;
                 }
@@ -71,5 +64,67 @@ impl Lines {
         let line = self.read.recv().await;
         self.is_waiting = false;
         line.flatten()
+    }
+}
+
+/// A line, as old as its first piece: Ctrl-D gives a line away before its end.
+fn read_line(from: &mut impl BufRead) -> Option<Line> {
+    let mut bytes = Vec::new();
+    let mut begun = None;
+    loop {
+        let piece = match from.fill_buf() {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return None,
+        };
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(piece.len(), |end| end + 1);
+        if taken > 0 {
+            begun.get_or_insert_with(Instant::now);
+        }
+        bytes.extend_from_slice(&piece[..taken]);
+        from.consume(taken);
+        if end.is_some() || taken == 0 {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            return begun.map(|begun| Line { text, begun });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one piece after the other, and says when.
+    struct Pieces(Vec<&'static str>, Vec<Instant>, Vec<u8>);
+
+    impl io::Read for Pieces {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    impl BufRead for Pieces {
+        fn fill_buf(&mut self) -> io::Result<&[u8]> {
+            if self.2.is_empty() && !self.0.is_empty() {
+                self.1.push(Instant::now());
+                self.2 = self.0.remove(0).as_bytes().to_vec();
+            }
+            Ok(&self.2)
+        }
+
+        fn consume(&mut self, amount: usize) {
+            self.2.drain(..amount);
+        }
+    }
+
+    #[test]
+    fn a_line_is_as_old_as_its_first_piece() {
+        let mut pieces = Pieces(vec!["y", "es\nno\n"], Vec::new(), Vec::new());
+        let line = read_line(&mut pieces).unwrap();
+        assert_eq!(line.text, "yes\n");
+        assert!(line.begun < pieces.1[1], "it began before the second piece");
+        assert_eq!(read_line(&mut pieces).unwrap().text, "no\n");
+        assert_eq!(read_line(&mut pieces), None);
     }
 }

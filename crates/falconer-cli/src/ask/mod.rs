@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use falconer_event::{PermissionRequested, QuestionKind, QuestionRequested, Shown};
 use falconer_session::Verdict;
 use owo_colors::OwoColorize;
+use serde_json::Value;
 
 use crate::render::{Screen, Sheet, Window};
 pub(crate) use desk::{Desk, Meaning};
@@ -22,7 +23,7 @@ use form::Form;
 pub(crate) use lines::{Line, Lines};
 use permission::Permission;
 use plan::Plan;
-use reader::{Page, Reader};
+use reader::Reader;
 
 /// How often an answer that makes no sense is asked for again.
 const TRIES: usize = 3;
@@ -103,12 +104,14 @@ impl Open {
 
     /// Shows what is asked, all of it if it fits.
     pub(crate) fn begin<W: Write>(&mut self, screen: &mut Screen<W>) -> io::Result<()> {
-        let reader = Reader::new(&self.sheet(), Window::now());
+        let reader = Reader::new(self.sheet(), Window::now);
         reader.begin(screen)?;
         self.reader = Some(reader);
         match &self.kind {
-            Kind::Choice(form) | Kind::Elicitation(form) => form.field(screen),
-            Kind::Permission(_) | Kind::Plan(_) => Ok(()),
+            Kind::Choice(form) | Kind::Elicitation(form) if form.has_several() => {
+                form.field(screen)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -149,25 +152,55 @@ impl Open {
         }
         let is_seen = self.reader.as_ref().is_none_or(Reader::is_seen);
         match self.read(line) {
-            Taken::Verdict(verdict) if is_seen || verdict.is_denial() => Ok(Step::Verdict(verdict)),
-            Taken::Verdict(_) | Taken::More if !is_seen => {
+            Taken::Verdict(verdict) if verdict.is_denial() => Ok(Step::Verdict(verdict)),
+            Taken::Verdict(_) | Taken::Edited(_) | Taken::More if !is_seen => {
                 self.restart();
                 self.again(screen)
             }
+            Taken::Verdict(_) if self.reader.as_mut().is_some_and(Reader::resize) => {
+                screen.line("  the window is smaller now, so it is asked again".yellow())?;
+                self.begin(screen)?;
+                Ok(Step::Read)
+            }
+            Taken::Verdict(verdict) => Ok(Step::Verdict(verdict)),
+            Taken::Edited(input) => self.show_edited(input, screen),
             Taken::Unclear if self.tries + 1 >= TRIES => {
                 let unclear = "the user gave no clear answer".to_owned();
                 Ok(Step::Verdict(Verdict::Deny(unclear)))
             }
             Taken::Unclear => {
                 self.tries += 1;
+                screen.line(self.hint().yellow())?;
                 self.again(screen)
             }
-            Taken::More | Taken::Verdict(_) => {
+            Taken::More => {
                 if let Kind::Choice(form) | Kind::Elicitation(form) = &self.kind {
                     form.field(screen)?;
                 }
                 self.again(screen)
             }
+        }
+    }
+
+    /// What a person typed is shown like everything else before it is approved.
+    fn show_edited<W: Write>(&mut self, input: Value, screen: &mut Screen<W>) -> io::Result<Step> {
+        if self.reader.is_none() {
+            return Ok(Step::Verdict(Verdict::AllowEdited(input)));
+        }
+        if let Kind::Permission(permission) = &mut self.kind {
+            permission.edit(input);
+        }
+        self.begin(screen)?;
+        Ok(Step::Read)
+    }
+
+    /// What to do after an answer that made no sense.
+    fn hint(&self) -> &'static str {
+        match &self.kind {
+            Kind::Permission(_) | Kind::Plan(_) => {
+                "  not understood: `y` and `a` stand alone, `n` may have a reason"
+            }
+            Kind::Choice(_) | Kind::Elicitation(_) => "  not understood",
         }
     }
 
@@ -178,7 +211,7 @@ impl Open {
             return Ok(None);
         };
         let is_part = !reader.is_seen();
-        let page = match word.as_str() {
+        match word.as_str() {
             "" if reader.is_paging() => reader.turn(screen)?,
             "v" | "view" if is_part => reader.turn(screen)?,
             "q" | "quit" if reader.is_paging() => {
@@ -193,18 +226,16 @@ impl Open {
                 reader.stop();
                 return Ok(None);
             }
-        };
-        match page {
-            Page::Middle => self.again(screen).map(Some),
-            Page::Last => Ok(Some(Step::Read)),
         }
+        // Each page has its moment, so that a pasted or held key turns no page unseen.
+        Ok(Some(Step::Read))
     }
 
-    fn read(&mut self, line: &str) -> Taken<Verdict> {
+    fn read(&mut self, line: &str) -> Taken {
         match &mut self.kind {
             Kind::Permission(permission) => permission.take(line),
-            Kind::Choice(form) => form.take(line).map(Form::verdict_of_choices),
-            Kind::Elicitation(form) => form.take(line).map(Form::verdict_of_form),
+            Kind::Choice(form) => form.take(line, Form::verdict_of_choices),
+            Kind::Elicitation(form) => form.take(line, Form::verdict_of_form),
             Kind::Plan(plan) => plan.take(line),
         }
     }
@@ -269,22 +300,14 @@ impl Open {
 
 /// What a line meant.
 #[derive(Debug)]
-enum Taken<T> {
-    Verdict(T),
+enum Taken {
+    Verdict(Verdict),
     /// There is another question.
     More,
     /// It made no sense.
     Unclear,
-}
-
-impl<T> Taken<T> {
-    fn map<U>(self, verdict: impl FnOnce(T) -> U) -> Taken<U> {
-        match self {
-            Self::Verdict(done) => Taken::Verdict(verdict(done)),
-            Self::More => Taken::More,
-            Self::Unclear => Taken::Unclear,
-        }
-    }
+    /// Something else is to be done, once it was shown.
+    Edited(Value),
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use owo_colors::OwoColorize;
 use serde_json::Value;
 
 use super::Taken;
-use crate::render::{Screen, Sheet, first_line};
+use crate::render::{Screen, Sheet};
 
 /// A permission that is asked for.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Permission {
     field: Option<&'static str>,
     /// Another command is being typed.
     is_editing: bool,
+    /// The input is what the person made of it.
+    is_edited: bool,
 }
 
 impl Permission {
@@ -44,12 +46,25 @@ impl Permission {
                 .next(),
             field,
             is_editing: false,
+            is_edited: false,
         }
+    }
+
+    /// Replaces the input by what the person made of it, to be shown and asked about. The rule
+    /// was about something else.
+    pub(super) fn edit(&mut self, input: Value) {
+        self.input = input;
+        self.is_edited = true;
+        self.always = None;
     }
 
     /// Everything that would be done, and what "always" would allow.
     pub(super) fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::of_call(&self.tool, &self.input);
+        let mut sheet = match self.is_edited {
+            true => Sheet::default().note("edited; this is what would be done"),
+            false => Sheet::default(),
+        };
+        sheet = sheet.call(&self.tool, &self.input);
         for note in &self.notes {
             sheet = sheet.note(note);
         }
@@ -83,54 +98,63 @@ impl Permission {
         screen.prompt(format!("  {} {text}, [s]top: ", "?".yellow().bold()))
     }
 
-    pub(super) fn take(&mut self, line: &str) -> Taken<Verdict> {
+    pub(super) fn take(&mut self, line: &str) -> Taken {
         let line = line.trim();
         if std::mem::take(&mut self.is_editing) {
             return self.edited(line);
         }
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let reason = |before: &str| match rest.trim() {
             "" => before.to_owned(),
             reason => format!("{before}: {reason}"),
         };
-        match word.trim_start_matches('/').to_ascii_lowercase().as_str() {
-            "y" | "yes" | "allow" => Taken::Verdict(Verdict::Allow),
-            "n" | "no" | "deny" => Taken::Verdict(Verdict::Deny(reason("the user said no"))),
-            "s" | "stop" => {
+        // What approves stands alone: "yes, but …" is not a yes, "a test fails" is no rule.
+        match (word_of(word).as_str(), rest.trim()) {
+            ("y" | "yes" | "allow", "") if self.is_edited => {
+                Taken::Verdict(Verdict::AllowEdited(self.input.clone()))
+            }
+            ("y" | "yes" | "allow", "") => Taken::Verdict(Verdict::Allow),
+            ("n" | "no" | "deny", _) => Taken::Verdict(Verdict::Deny(reason("the user said no"))),
+            ("s" | "stop", _) => {
                 Taken::Verdict(Verdict::DenyAndStop(reason("the user said no and stop")))
             }
-            "a" | "always" => match &self.always {
+            ("a" | "always", "") => match &self.always {
                 Some((number, _)) => Taken::Verdict(Verdict::AllowAlways(*number)),
                 None => Taken::Unclear,
             },
-            "e" | "edit" if self.field.is_some() => match rest.trim() {
-                "" => {
-                    self.is_editing = true;
-                    Taken::More
-                }
-                edited => self.edited(edited),
-            },
+            ("e" | "edit", "") if self.field.is_some() => {
+                self.is_editing = true;
+                Taken::More
+            }
+            ("e" | "edit", edited) => self.edited(edited),
             _ => Taken::Unclear,
         }
     }
 
     pub(super) fn understands(&self, line: &str) -> bool {
-        let word = line.split_whitespace().next().unwrap_or_default();
-        let word = word.trim_start_matches('/').to_ascii_lowercase();
-        let known = [
-            "y", "yes", "allow", "n", "no", "deny", "a", "always", "e", "edit", "s", "stop",
-        ];
-        self.is_editing || known.contains(&word.as_str())
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let is_answer = match word_of(word).as_str() {
+            "y" | "yes" | "n" | "no" | "deny" | "e" | "s" | "stop" => true,
+            // With more words behind them these begin a message.
+            "a" | "always" | "allow" | "edit" => rest.is_empty(),
+            _ => false,
+        };
+        self.is_editing || is_answer
     }
 
-    fn edited(&self, text: &str) -> Taken<Verdict> {
+    fn edited(&self, text: &str) -> Taken {
         let Some(field) = self.field.filter(|_| !text.is_empty()) else {
             return Taken::Unclear;
         };
         let mut input = self.input.clone();
         input[field] = Value::String(text.to_owned());
-        Taken::Verdict(Verdict::AllowEdited(input))
+        Taken::Edited(input)
     }
+}
+
+fn word_of(word: &str) -> String {
+    word.trim_start_matches('/').to_ascii_lowercase()
 }
 
 fn notes(request: &PermissionRequested) -> Vec<String> {
@@ -141,11 +165,28 @@ fn notes(request: &PermissionRequested) -> Vec<String> {
     ];
     let about = about.into_iter();
     let about = about.filter_map(|(word, text)| Some(format!("{word} {}", text.as_ref()?)));
-    // The reason is not what is approved, and often repeats it.
     about
-        .chain(request.reason.as_deref().map(first_line))
+        .chain(
+            request
+                .reason
+                .as_deref()
+                .map(|reason| why(reason, &request.input)),
+        )
         .collect()
 }
+
+/// The reason in full, but for a command that it repeats.
+fn why(reason: &str, input: &Value) -> String {
+    let command = input["command"].as_str().map(str::trim);
+    let reason = match command.filter(|command| command.len() > LONG_COMMAND) {
+        Some(command) => reason.replace(&format!("`{command}`"), "this command"),
+        None => reason.to_owned(),
+    };
+    format!("why: {}", reason.trim())
+}
+
+/// A command that long is not shown a second time.
+const LONG_COMMAND: usize = 60;
 
 /// A suggestion of the engine, as a person reads it; `None` if it must not be offered.
 fn in_words(suggestion: &Value) -> Option<String> {
@@ -214,14 +255,51 @@ mod tests {
             ("a", Some(AllowAlways(0))),
             ("/allow", Some(Allow)),
             ("yesterday", None),
+            ("yes but not on a Friday", None),
+            ("y\ty", None),
+            ("allow me to explain", None),
+            ("a test is missing", None),
+            ("always use tabs", None),
             ("", None),
         ];
         for (line, expected) in table {
             let verdict = match bash().take(line) {
                 Taken::Verdict(verdict) => Some(verdict),
-                Taken::More | Taken::Unclear => None,
+                Taken::More | Taken::Unclear | Taken::Edited(_) => None,
             };
             assert_eq!(verdict, expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_shown_in_full_without_the_command_it_repeats() {
+        let command = "make ".repeat(20);
+        let input = json!({"command": command});
+        let long = format!("no rule allows `{}`\n{}", command.trim(), "x".repeat(300));
+        let expected = format!("why: no rule allows this command\n{}", "x".repeat(300));
+        assert_eq!(why(&long, &input), expected);
+        assert_eq!(
+            why("`make` asks", &json!({"command": "make"})),
+            "why: `make` asks"
+        );
+    }
+
+    #[test]
+    fn messages_are_no_answers() {
+        let table = [
+            ("y", true),
+            ("yes but", true),
+            ("no, never", false),
+            ("no never", true),
+            ("a", true),
+            ("a test is missing", false),
+            ("always use tabs", false),
+            ("allow me to explain", false),
+            ("edit the README first", false),
+            ("e make", true),
+        ];
+        for (line, expected) in table {
+            assert_eq!(bash().understands(line), expected, "{line}");
         }
     }
 
@@ -229,10 +307,19 @@ mod tests {
     fn an_edit_changes_one_field_and_keeps_the_rest() {
         let mut permission = bash();
         assert!(matches!(permission.take("e"), Taken::More));
-        let Taken::Verdict(Verdict::AllowEdited(input)) = permission.take("git status\n") else {
+        let Taken::Edited(input) = permission.take("git status\n") else {
             panic!("no edit");
         };
         assert_eq!(input, json!({"command": "git status", "x": 1}));
+        permission.edit(input.clone());
+        assert!(
+            matches!(permission.take("a"), Taken::Unclear),
+            "the rule was for the original"
+        );
+        let Taken::Verdict(verdict) = permission.take("y") else {
+            panic!("no answer");
+        };
+        assert_eq!(verdict, Verdict::AllowEdited(input));
         let mut permission = bash();
         assert!(matches!(permission.take("e"), Taken::More));
         assert!(matches!(permission.take(""), Taken::Unclear));

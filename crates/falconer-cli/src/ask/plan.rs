@@ -57,8 +57,9 @@ impl Plan {
             sheet = sheet.note("it also asks to do these without asking");
         }
         for prompt in &self.allowed {
+            let is_usual = prompt.as_object().is_some_and(|fields| fields.len() == 2);
             sheet = match (prompt["tool"].as_str(), prompt["prompt"].as_str()) {
-                (Some(tool), Some(text)) => sheet.text(&format!("{tool}: {text}")),
+                (Some(tool), Some(text)) if is_usual => sheet.line(&format!("{tool}: {text}")),
                 _ => sheet.json(prompt),
             };
         }
@@ -78,13 +79,14 @@ impl Plan {
         screen.prompt(format!("  {} {text}", "?".yellow().bold()))
     }
 
-    pub(super) fn take(&mut self, line: &str) -> Taken<Verdict> {
+    pub(super) fn take(&mut self, line: &str) -> Taken {
         let line = line.trim();
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let mode = match word.to_ascii_lowercase().as_str() {
-            "y" | "yes" => PermissionMode::Default,
-            "a" | "accept" => PermissionMode::AcceptEdits,
-            "n" | "no" => {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        // What approves stands alone: "yes, but …" and "a few remarks" do not approve.
+        let mode = match (word.to_ascii_lowercase().as_str(), rest.trim()) {
+            ("y" | "yes", "") => PermissionMode::Default,
+            ("a" | "accept", "") => PermissionMode::AcceptEdits,
+            ("n" | "no", _) => {
                 let reason = match rest.trim() {
                     "" => "the user does not approve the plan".to_owned(),
                     reason => format!("the user does not approve the plan: {reason}"),
@@ -110,7 +112,8 @@ mod tests {
     fn plan() -> Plan {
         Plan::of(
             &json!({"plan": "# The plan\n\n1. make one\n\u{1b}[31m", "x": 1,
-            "allowedPrompts": [{"tool": "Bash", "prompt": "run tests"}, {"odd": true}]}),
+            "allowedPrompts": [{"tool": "Bash", "prompt": "run tests\nBash: x"}, {"odd": true},
+                {"tool": "Bash", "prompt": "build", "as": "root"}]}),
         )
     }
 
@@ -125,9 +128,14 @@ mod tests {
             "  │ 1. make one",
             "  │ ⟨ESC⟩[31m",
             "  it also asks to do these without asking",
-            "  │ Bash: run tests",
+            "  │ Bash: run tests⟨LF⟩Bash: x",
             "  │ {",
             "  │   \"odd\": true",
+            "  │ }",
+            "  │ {",
+            "  │   \"tool\": \"Bash\",",
+            "  │   \"prompt\": \"build\",",
+            "  │   \"as\": \"root\"",
             "  │ }",
             "  with",
             "  │ {",
@@ -151,11 +159,13 @@ mod tests {
             ),
             ("n in smaller steps", Some(Verdict::Deny(denied.to_owned()))),
             ("perhaps", None),
+            ("yes but skip step 2", None),
+            ("a few remarks", None),
         ];
         for (line, expected) in table {
             let verdict = match plan().take(line) {
                 Taken::Verdict(verdict) => Some(verdict),
-                Taken::More | Taken::Unclear => None,
+                Taken::More | Taken::Unclear | Taken::Edited(_) => None,
             };
             assert_eq!(verdict, expected, "{line}");
         }

@@ -13,12 +13,16 @@ const MOST: usize = 40;
 /// Lines of a window that are left for the question itself.
 const AROUND: usize = 6;
 
-/// The fewest lines that are shown at once, however low the window is.
-const FEWEST: usize = 10;
+/// The narrowest window in which no row of a sheet is broken by the terminal.
+const NARROWEST: usize = 16;
 
 /// The lines of a request, and how many of them were seen.
 #[derive(Debug)]
 pub(super) struct Reader {
+    sheet: Sheet,
+    measure: fn() -> Window,
+    /// The window for which the rows were laid out.
+    window: Window,
     rows: Vec<String>,
     /// Lines shown at once.
     room: usize,
@@ -27,28 +31,42 @@ pub(super) struct Reader {
     at: Option<usize>,
 }
 
-/// Where a reader is after a page was turned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Page {
-    Middle,
-    Last,
-}
-
 impl Reader {
-    pub(super) fn new(sheet: &Sheet, window: Window) -> Self {
-        let rows = sheet.rows(window.columns);
-        let room = window.rows.saturating_sub(AROUND).clamp(FEWEST, MOST);
-        let shown = if rows.len() <= room {
-            Shown::Full
-        } else {
-            Shown::Part
-        };
-        Self {
-            rows,
-            room,
-            shown,
+    pub(super) fn new(sheet: Sheet, measure: fn() -> Window) -> Self {
+        let mut reader = Self {
+            sheet,
+            measure,
+            window: measure(),
+            rows: Vec::new(),
+            room: 0,
+            shown: Shown::Full,
             at: None,
+        };
+        reader.lay_out();
+        reader
+    }
+
+    fn lay_out(&mut self) {
+        self.rows = self.sheet.rows(self.window.columns);
+        let broken = NARROWEST.div_ceil(self.window.columns.max(1));
+        let lines = self.window.rows.saturating_sub(AROUND) / broken;
+        self.room = lines.clamp(1, MOST);
+        if self.shown == Shown::Full && self.rows.len() > self.room {
+            self.shown = Shown::Part;
         }
+    }
+
+    /// Lays it out anew if the window has another size; `true` if less of it was seen than before.
+    pub(super) fn resize(&mut self) -> bool {
+        let window = (self.measure)();
+        if window == self.window {
+            return false;
+        }
+        self.window = window;
+        self.at = self.at.map(|_| 0);
+        let was_seen = self.is_seen();
+        self.lay_out();
+        was_seen && !self.is_seen()
     }
 
     /// Shows all of it, or its beginning and its end.
@@ -94,8 +112,9 @@ impl Reader {
         self.at = None;
     }
 
-    /// Shows the next page.
-    pub(super) fn turn<W: Write>(&mut self, screen: &mut Screen<W>) -> io::Result<Page> {
+    /// Shows the next page; the first one again if the window has another size now.
+    pub(super) fn turn<W: Write>(&mut self, screen: &mut Screen<W>) -> io::Result<()> {
+        self.resize();
         let from = self.at.unwrap_or(0);
         let to = (from + self.room).min(self.rows.len());
         self.rows[from..to]
@@ -103,14 +122,14 @@ impl Reader {
             .try_for_each(|row| screen.line(row))?;
         if to < self.rows.len() {
             self.at = Some(to);
-            return Ok(Page::Middle);
+            return Ok(());
         }
         self.at = None;
         self.shown = match self.shown {
             Shown::Full => Shown::Full,
             _ => Shown::Viewed,
         };
-        Ok(Page::Last)
+        Ok(())
     }
 
     /// Asks for the next page.

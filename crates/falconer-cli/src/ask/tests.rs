@@ -24,7 +24,7 @@ struct Shown {
 impl Shown {
     fn of(mut open: Open) -> Self {
         let mut screen = Screen::new(Vec::new(), "");
-        let reader = Reader::new(&open.sheet(), WINDOW);
+        let reader = Reader::new(open.sheet(), || WINDOW);
         reader.begin(&mut screen).unwrap();
         open.reader = Some(reader);
         Self { open, screen }
@@ -141,7 +141,7 @@ proptest! {
 
     #[test]
     fn every_text_of_an_input_is_on_its_sheet((tool, input) in inputs()) {
-        let texts = Sheet::of_call(tool, &input).texts();
+        let texts = Sheet::default().call(tool, &input).texts();
         for leaf in leaves(&input) {
             let escaped = visible(&serde_json::to_string(leaf).unwrap());
             let is_escaped = texts.iter().any(|text| text.contains(&escaped));

@@ -3,6 +3,7 @@
 mod editor;
 mod slash;
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,6 +67,7 @@ pub(crate) async fn chat(arguments: Chat) -> Done {
         words,
         is_person,
         desk: Desk::new(),
+        held: VecDeque::new(),
         sent: Vec::new(),
         engine: EngineInfo::default(),
         has_ended: false,
@@ -123,6 +125,8 @@ struct Conversation<'a> {
     words: Words,
     is_person: bool,
     desk: Desk<()>,
+    /// Events that wait until the question on the screen is answered.
+    held: VecDeque<Event>,
     /// Messages without an answer yet.
     sent: Vec<MessageId>,
     engine: EngineInfo,
@@ -219,21 +223,48 @@ impl Conversation<'_> {
             }
             _ => {}
         }
-        if !matches!(event.body, Body::RunCompleted(_)) || !self.has_ended {
-            self.screen.event(&event)?;
+        if let Body::RunCompleted(_) = event.body {
+            self.desk.keep(|_| false);
+            self.release()?;
+        }
+        if self.desk.is_shown() {
+            self.held.push_back(event.clone());
+        } else {
+            self.show(&event)?;
         }
         match event.body {
             Body::RunStarted(_) => self.learn().await,
-            Body::PermissionRequested(request) => {
-                self.screen
-                    .ensure_call(&request.tool_use_id, &request.tool, &request.input)?;
-                self.ask(Open::permission(&request)).await?;
-            }
+            Body::PermissionRequested(request) => self.ask(Open::permission(&request)).await?,
             Body::QuestionRequested(request) => self.ask(Open::question(&request)).await?,
             Body::RunCompleted(completed) => return Ok(Next::Over(exit_of(&completed))),
             _ => {}
         }
         Ok(Next::Go)
+    }
+
+    /// Shows an event, with the call that a question is about.
+    fn show(&mut self, event: &Event) -> io::Result<()> {
+        if !matches!(event.body, Body::RunCompleted(_)) || !self.has_ended {
+            self.screen.event(event)?;
+        }
+        match &event.body {
+            Body::PermissionRequested(request) => {
+                self.screen
+                    .ensure_call(&request.tool_use_id, &request.tool, &request.input)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows what was held back, and then the next question.
+    fn release(&mut self) -> io::Result<()> {
+        if self.desk.is_shown() {
+            return Ok(());
+        }
+        while let Some(event) = self.held.pop_front() {
+            self.show(&event)?;
+        }
+        self.desk.show(&mut self.screen)
     }
 
     /// What the engine knows, for completion and for unknown commands.
@@ -270,7 +301,7 @@ impl Conversation<'_> {
         if self.desk.remove(id) && self.is_person {
             self.screen.line(said)?;
         }
-        self.desk.show(&mut self.screen)
+        self.release()
     }
 
     async fn typed(&mut self, typed: Typed) -> Result<Next, Fault> {
@@ -307,8 +338,7 @@ impl Conversation<'_> {
             Some((open, (), verdict)) => self.answer(&open, verdict).await?,
             None => self.screen.finish_prompt("")?,
         }
-        self.desk.show(&mut self.screen)?;
-        Ok(())
+        Ok(self.release()?)
     }
 
     async fn line(&mut self, line: Line) -> Result<Next, Fault> {

@@ -1,5 +1,6 @@
 //! Text from models and tools, made safe for a terminal.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 
 use unicode_width::UnicodeWidthChar;
@@ -29,25 +30,82 @@ pub(crate) fn for_stdout(text: String) -> String {
     }
 }
 
-/// Text that somebody is to approve, with everything in sight: what a terminal would not show, or
-/// would obey, is replaced by its name.
+/// Text that somebody is to approve, with everything in sight: what a terminal would not show,
+/// would obey, or would show like something else, is replaced by its name.
 pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let lines: Vec<_> = text.split('\n').map(visible_part).collect();
+    lines.join("\n")
+}
+
+/// One line, blanks at its end included.
+fn visible_part(line: &str) -> String {
+    let ended = line.trim_end_matches(' ');
+    let mut shown = String::with_capacity(line.len());
     // Marks over a letter; so many of them cover their neighbours.
     let mut marks = 0;
-    for character in text.chars() {
+    let mixed = lookalikes(ended);
+    for (at, character) in ended.char_indices() {
         marks = match character.width() {
             Some(0) => marks + 1,
             _ => 0,
         };
+        let is_alone = marks > 0 && at == 0;
         match character {
-            '\n' | ' ' => shown.push(character),
-            '\t' => shown.push_str("→   "),
-            other if is_unseen(other) || marks > MOST_MARKS => shown.push_str(&name(other)),
+            '\t' => shown.push_str(TAB),
+            '→' if ended[at..].starts_with(TAB) => shown.push_str(&name(character)),
+            other if is_unseen(other) || is_ours(other) || is_alone || marks > MOST_MARKS => {
+                shown.push_str(&name(other));
+            }
+            other if mixed.contains(&at) => shown.push_str(&name(other)),
             other => shown.push(other),
         }
     }
+    match line.len() - ended.len() {
+        0 => {}
+        1 => shown.push_str("⟨SP⟩"),
+        blanks => shown.push_str(&format!("⟨SP×{blanks}⟩")),
+    }
     shown
+}
+
+/// How a tab is shown.
+const TAB: &str = "→   ";
+
+/// What we write ourselves around a name.
+fn is_ours(character: char) -> bool {
+    matches!(character, '⟨' | '⟩')
+}
+
+/// Where letters stand that pass for Latin ones, in words that have Latin ones.
+fn lookalikes(line: &str) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    let mut word = Vec::new();
+    let mut has_latin = false;
+    for (at, character) in line.char_indices().chain([(line.len(), ' ')]) {
+        if character.is_alphanumeric() {
+            has_latin |= character.is_ascii_alphabetic();
+            if passes_for_latin(character) {
+                word.push(at);
+            }
+            continue;
+        }
+        if has_latin {
+            found.extend(word.iter().copied());
+        }
+        word.clear();
+        has_latin = false;
+    }
+    found
+}
+
+/// Letters of scripts that share shapes with the Latin one.
+fn passes_for_latin(character: char) -> bool {
+    matches!(character,
+        '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1c80}'..='\u{1c8f}'
+        | '\u{1f00}'..='\u{1fff}' | '\u{2100}'..='\u{218f}' | '\u{2c80}'..='\u{2cff}'
+        | '\u{2de0}'..='\u{2dff}' | '\u{a4d0}'..='\u{a4ff}' | '\u{a640}'..='\u{a69f}'
+        | '\u{ab30}'..='\u{abbf}' | '\u{ff00}'..='\u{ff5e}' | '\u{10280}'..='\u{1031f}'
+        | '\u{10400}'..='\u{1044f}' | '\u{118a0}'..='\u{118ff}' | '\u{1d400}'..='\u{1d7ff}')
 }
 
 /// The same on one line: ends of lines are named, too.
@@ -75,7 +133,10 @@ fn is_unseen(character: char) -> bool {
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{2800}' => true,
         '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => true,
-        '\u{e0000}'..='\u{e0fff}' => true,
+        // Format marks of rare scripts, a note without a head, a place for an object.
+        '\u{13430}'..='\u{1345f}' | '\u{1d159}' | '\u{fffc}' => true,
+        // Letters of a font's own: nobody knows what they look like.
+        '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'.. => true,
         ' ' => false,
         other => other.is_control() || other.is_whitespace(),
     }
@@ -114,6 +175,11 @@ mod tests {
             ("\u{e0041}\u{3164}", "⟨U+E0041⟩⟨U+3164⟩"),
             ("a\n\tb c", "a\n→   b c"),
             ("größe 日本", "größe 日本"),
+            ("a  \nb \n   \nc", "a⟨SP×2⟩\nb⟨SP⟩\n⟨SP×3⟩\nc"),
+            ("⟨SP⟩→   →x", "⟨U+27E8⟩SP⟨U+27E9⟩⟨U+2192⟩   →x"),
+            ("p\u{430}ypal.com привет", "p⟨U+0430⟩ypal.com привет"),
+            ("日本語text \u{ff41}b", "日本語text ⟨U+FF41⟩b"),
+            ("\u{338}a \u{e0b0}", "⟨U+0338⟩a ⟨U+E0B0⟩"),
             (
                 "a\u{301}\u{302}\u{303}\u{304}",
                 "a\u{301}\u{302}\u{303}⟨U+0304⟩",

@@ -38,25 +38,25 @@ enum Sign {
 }
 
 impl Sheet {
-    /// The whole input of a tool: commands, changes and addresses as such, the rest as JSON.
-    pub(crate) fn of_call(tool: &str, input: &Value) -> Self {
-        let mut sheet = Self::default();
+    /// Adds the whole input of a tool: commands, changes and addresses as such, the rest as JSON.
+    pub(crate) fn call(mut self, tool: &str, input: &Value) -> Self {
         let Value::Object(fields) = input else {
-            return sheet.json(input);
+            return self.json(input);
         };
+        let before = self.parts.len();
         let mut rest = fields.clone();
         match tool {
             "Bash" if is_text(&rest, "command") => {
-                sheet = sheet.text(&taken(&mut rest, "command"));
+                self = self.text(&taken(&mut rest, "command"));
             }
-            "WebFetch" if is_text(&rest, "url") => sheet = sheet.text(&taken(&mut rest, "url")),
-            "Edit" | "Write" | "NotebookEdit" => sheet = sheet.change(&mut rest),
+            "WebFetch" if is_text(&rest, "url") => self = self.text(&taken(&mut rest, "url")),
+            "Edit" | "Write" | "NotebookEdit" => self = self.change(&mut rest),
             _ => {}
         }
-        match (rest.is_empty(), sheet.parts.is_empty()) {
-            (true, false) => sheet,
-            (false, false) => sheet.note("with").json(&Value::Object(rest)),
-            (_, true) => sheet.json(&Value::Object(rest)),
+        match (rest.is_empty(), self.parts.len() == before) {
+            (true, false) => self,
+            (false, false) => self.note("with").json(&Value::Object(rest)),
+            (_, true) => self.json(&Value::Object(rest)),
         }
     }
 
@@ -69,6 +69,12 @@ impl Sheet {
     /// Adds text of others, line by line.
     pub(crate) fn text(mut self, text: &str) -> Self {
         self.add(Sign::None, &lines(text));
+        self
+    }
+
+    /// Adds text of others that is one line, whatever is in it.
+    pub(crate) fn line(mut self, text: &str) -> Self {
+        self.parts.push(Part::Text(Sign::None, visible_line(text)));
         self
     }
 
@@ -105,6 +111,7 @@ impl Sheet {
 
     /// Old lines, then new ones; lines that both begin or end with are shown once.
     fn replacement(&mut self, old: &str, new: &str) {
+        // Lines are compared as they are: some that differ look the same.
         let (before, after) = (changed_lines(old), changed_lines(new));
         let same = before.iter().zip(&after).take_while(|(a, b)| a == b);
         let head = same.count();
@@ -125,8 +132,8 @@ impl Sheet {
         }
     }
 
-    fn add(&mut self, sign: Sign, lines: &[String]) {
-        let parts = lines.iter().map(|line| Part::Text(sign, line.clone()));
+    fn add(&mut self, sign: Sign, lines: &[&str]) {
+        let parts = lines.iter().map(|line| Part::Text(sign, visible(line)));
         self.parts.extend(parts);
     }
 
@@ -194,14 +201,14 @@ fn wrapped(line: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// The lines of a text as they are shown. A text without any has one that is empty.
-fn lines(text: &str) -> Vec<String> {
+/// The lines of a text. A text without any has one that is empty.
+fn lines(text: &str) -> Vec<&str> {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    text.split('\n').map(visible).collect()
+    text.split('\n').collect()
 }
 
 /// The same for one side of a change, where no text has no lines.
-fn changed_lines(text: &str) -> Vec<String> {
+fn changed_lines(text: &str) -> Vec<&str> {
     if text.is_empty() {
         Vec::new()
     } else {
@@ -227,7 +234,7 @@ mod tests {
     use super::*;
 
     fn plain(tool: &str, input: &Value, columns: usize) -> Vec<String> {
-        let rows = Sheet::of_call(tool, input).rows(columns);
+        let rows = Sheet::default().call(tool, input).rows(columns);
         let rows = rows.iter();
         rows.map(|row| anstream::adapter::strip_str(row).to_string())
             .collect()
@@ -264,6 +271,17 @@ mod tests {
                 "Edit",
                 json!({"file_path": "/a", "old_string": "1", "new_string": "1\n"}),
                 vec!["  │ /a", "  │   1", "  the new text ends with a line break"],
+            ),
+            (
+                "Edit",
+                json!({"file_path": "/a", "old_string": "⟨U+200B⟩\n→   x", "new_string": "\u{200b}\n\tx "}),
+                vec![
+                    "  │ /a",
+                    "  │ - ⟨U+27E8⟩U+200B⟨U+27E9⟩",
+                    "  │ - ⟨U+2192⟩   x",
+                    "  │ + ⟨U+200B⟩",
+                    "  │ + →   x⟨SP⟩",
+                ],
             ),
             (
                 "Write",

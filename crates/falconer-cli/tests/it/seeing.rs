@@ -138,6 +138,54 @@ fn a_long_change_is_approved_only_after_it_was_viewed_or_skipped() {
     assert!(exists(&place, "made"));
 }
 
+#[test]
+fn an_approval_stands_alone_and_an_edit_is_shown_before_it_counts() {
+    for command in ["run", "chat"] {
+        let place = Place::new();
+        let mut terminal = started(&place, command, &calls(&[bash("touch made")]));
+        terminal.expect("? [y]es");
+        terminal.type_in("yes but not on a Friday\r");
+        terminal.expect("not understood");
+        terminal.expect("? [y]es");
+        assert!(!exists(&place, "made"), "{command}");
+        terminal.type_in("e touch other \u{200b}\r");
+        terminal.expect("edited; this is what would be done");
+        terminal.expect("│ touch other ⟨U+200B⟩");
+        terminal.expect("? [y]es");
+        assert!(!exists(&place, "other"), "{command}");
+        terminal.type_in("e touch other\r");
+        terminal.expect("│ touch other");
+        terminal.expect("? [y]es");
+        terminal.type_in("y\r");
+        terminal.expect("That is all.");
+        end(&mut terminal, command);
+        assert!(
+            !exists(&place, "made") && exists(&place, "other"),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_message_that_begins_like_an_answer_approves_nothing() {
+    let place = Place::new();
+    let mut terminal = started(&place, "chat", &calls(&[bash("touch made")]));
+    terminal.expect("? [y]es");
+    for message in [
+        "a test is missing",
+        "always use tabs",
+        "allow me to explain",
+    ] {
+        terminal.type_in(&format!("{message}\r"));
+        terminal.expect("waits its turn");
+    }
+    terminal.type_in("n\r");
+    terminal.expect("That is all.");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
+    assert!(!exists(&place, "made"));
+}
+
 /// Turns page after page until it is asked again; what was shown.
 fn viewed(terminal: &mut Terminal) -> String {
     let mut seen = String::new();
