@@ -132,6 +132,9 @@ fn a_yes_is_for_once_an_edit_for_another_command_and_a_no_has_a_reason() {
         terminal.type_in("e\r");
         terminal.expect("command: ");
         terminal.type_in("touch edited\r");
+        terminal.expect("this is what would be done");
+        terminal.expect("run this? ");
+        terminal.type_in("y\r");
         terminal.expect("touch one two");
         terminal.expect("run this? ");
         terminal.type_in("n use the other one\r");
@@ -258,7 +261,7 @@ fn questions_take_a_number_several_or_words() {
             let place = Place::new();
             let mut terminal = scripted(&place, 100, &what, QUESTION, &[]);
             terminal.expect(question);
-            terminal.expect("your own words: ");
+            terminal.expect("your own words, or /no to decline: ");
             terminal.type_in(answer);
             terminal.expect(says);
             assert_eq!(ended(&mut terminal, &what), Some(0), "{what} {answer}");

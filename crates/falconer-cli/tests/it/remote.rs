@@ -55,7 +55,7 @@ fn an_attached_session_is_shown_talked_with_and_answered() {
     terminal.type_in("ask me\r");
     terminal.expect("Which colour?");
     terminal.expect("2 blue");
-    terminal.expect("your own words: ");
+    terminal.expect("your own words, or /no to decline: ");
     terminal.type_in("2\r");
     terminal.expect("Blue it is.");
     terminal.type_in("/quit\r");
@@ -210,7 +210,7 @@ fn on_a_terminal_approve_asks_one_after_the_other() {
     terminal.type_in("y\n");
     terminal.expect("session ");
     terminal.expect("Which colour?");
-    terminal.expect("your own words: ");
+    terminal.expect("your own words, or /no to decline: ");
     terminal.type_in("2\n");
     assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
     server.until(|_| made(&place).then_some(()));

@@ -238,6 +238,9 @@ fn a_command_can_be_edited_before_it_runs() {
     terminal.type_in("e\n");
     terminal.expect("command: ");
     terminal.type_in("touch edited\n");
+    terminal.expect("this is what would be done");
+    terminal.expect("run this? ");
+    terminal.type_in("y\n");
     terminal.expect("tokens in");
     assert_eq!(terminal.code(), Some(0));
     assert!(place.path().join("work/edited").exists());
@@ -250,7 +253,7 @@ fn questions_are_answered_by_number() {
     let mut terminal = terminal(&place, QUESTION, "");
     terminal.expect("Which colour?");
     terminal.expect("2 blue");
-    terminal.expect("number or your own words: ");
+    terminal.expect("number or your own words, or /no to decline: ");
     terminal.type_in("2\n");
     terminal.expect("Blue it is.");
     assert_eq!(terminal.code(), Some(0));
