@@ -26,11 +26,13 @@ pub(crate) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
 }
 
 fn matcher(name: &str) -> Option<GlobMatcher> {
-    // `**` and `[^a]` mean something else to some shells, and `\` was taken out already.
-    if name.contains("**") || name.contains('[') || name.contains('{') {
+    // `**` and `[^a]` mean something else to some shells. A `\` that is left is part of a name.
+    if name.contains("**") || name.contains(['[', '{', '\\']) {
         return None;
     }
-    let glob = GlobBuilder::new(name).build().ok()?;
+    // How many bytes a `?` stands for depends on the locale; a few files too many do no harm.
+    let wide = name.replace('?', "*");
+    let glob = GlobBuilder::new(&wide).build().ok()?;
     let matcher = glob.compile_matcher();
     // To some shells `.*` also means the parent directory.
     let is_parent = name.starts_with('.') && matcher.is_match("..");
@@ -67,7 +69,9 @@ mod tests {
     #[test]
     fn a_pattern_means_the_files_that_a_shell_would_find() {
         let root = tempfile::tempdir().unwrap();
-        for name in ["a/x.rs", "a/y.rs", "b/x.rs", ".env", ".envrc", "c.txt"] {
+        for name in [
+            "a/x.rs", "a/y.rs", "b/x.rs", ".env", ".envrc", "c.txt", "é.txt",
+        ] {
             let path = root.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();
@@ -84,11 +88,13 @@ mod tests {
         let table = [
             ("*/x.rs", Some("a/x.rs b/x.rs")),
             ("a/*", Some("a/x.rs a/y.rs")),
-            ("*", Some("a b c.txt")),
+            ("*", Some("a b c.txt é.txt")),
             (".e*", Some(".env .envrc")),
-            (".en?", Some(".env")),
+            (".en?", Some(".env .envrc")),
             (".*", None),
-            ("?.txt", Some("c.txt")),
+            ("?.txt", Some("c.txt é.txt")),
+            ("\\*", None),
+            ("a\\?", None),
             ("none/*", Some("")),
             ("**/x.rs", None),
             ("[ab]/x.rs", None),

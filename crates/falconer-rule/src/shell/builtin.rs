@@ -214,15 +214,15 @@ pub(super) fn jq(arguments: &[Word], reading: &mut Reading) -> Option<()> {
 /// Words with which programs tell their version or list what is installed, and do nothing else.
 ///
 /// Not here: programs that take another version of themselves from the project they run in
-/// (`cargo`, `yarn`, `pnpm`, `bundle`, `go`).
+/// (`cargo`, `yarn`, `pnpm`, `bundle`, `go`), or tell the version of one that does (`rustup`).
 const VERSIONS: &[(&str, &[&str])] = &[
     ("node npm npx", &["--version", "-v"]),
     ("python python3 ruby", &["--version", "-V"]),
-    ("pip pip3", &["--version", "list", "freeze"]),
+    ("pip pip3", &["--version", "list"]),
     ("perl php", &["-v", "--version"]),
     (
-        "bash cmake curl docker gcc g++ cc clang gh grep jq kubectl ls make rg rustup sed sort tar \
-         tree wget zsh",
+        "bash cmake curl docker gcc g++ cc clang gh grep jq kubectl ls make rg sed sort tar tree \
+         wget zsh",
         &["--version"],
     ),
     ("git", &["--version", "version"]),

@@ -13,21 +13,21 @@ const LOG: Options = options(
     "--oneline --graph --all --branches? --tags? --remotes? --stat? --shortstat --numstat \
      --name-only --name-status --summary --patch --no-patch --patch-with-stat --cached --staged \
      --no-color --color? --color-words? --word-diff? --word-diff-regex= --decorate? --no-decorate \
-     --abbrev-commit --no-abbrev-commit --abbrev? --no-abbrev --pretty? --format= --date= --since= \
+     --abbrev-commit --no-abbrev-commit --abbrev? --no-abbrev --pretty? --format? --date= --since= \
      --until= --after= --before= --author= --committer= --grep= --all-match --invert-grep \
      --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges \
      --first-parent --reverse --topo-order --date-order --author-date-order --max-count= --skip= \
      --follow --full-history --left-right --left-only --right-only --cherry-pick --cherry-mark \
      --cherry --merge-base --no-ext-diff --no-textconv --ignore-all-space --ignore-space-change \
-     --ignore-blank-lines --ignore-space-at-eol --unified= --diff-filter= --find-renames? \
+     --ignore-blank-lines --ignore-space-at-eol --unified? --diff-filter= --find-renames? \
      --find-copies? --relative? --no-relative --no-renames --minimal --patience --histogram \
      --diff-algorithm= --dirstat? --raw --full-index --binary --check --exit-code --quiet \
      --no-prefix --src-prefix= --dst-prefix= --inter-hunk-context= --function-context --text \
      --walk-reflogs --no-walk? --simplify-by-decoration --source --parents --children --boundary \
-     --count --ignore-submodules? --pickaxe-all --pickaxe-regex --min-parents= --max-parents= \
+     --count --ignore-submodules? --pickaxe-all --pickaxe-regex --min-parents? --max-parents? \
      --ancestry-path --no-notes --compact-summary --no-mailmap --root --no-commit-id \
      --diff-merges= --cc --combined-all-paths --remerge-diff --show-pulls --ours --theirs --base \
-     --disambiguate= --objects --timestamp --header",
+     --objects --timestamp --header",
 )
 .glued("MCBUX")
 .with_numbers();
@@ -120,7 +120,7 @@ const COMMANDS: &[(&str, Options)] = &[
             "bltfnscwpe",
             "L",
             "--date= --porcelain --line-porcelain --show-email --show-name --show-number --root \
-             --since= --no-progress --abbrev= --ignore-rev= --show-stats --first-parent",
+             --since= --no-progress --abbrev? --ignore-rev= --show-stats --first-parent",
         )
         .glued("MC"),
     ),
@@ -129,7 +129,7 @@ const COMMANDS: &[(&str, Options)] = &[
         options(
             "",
             "",
-            "--tags --all --always --long --dirty? --broken? --abbrev= --match= --exclude= \
+            "--tags --all --always --long --dirty? --broken? --abbrev? --match= --exclude= \
              --contains --exact-match --first-parent --candidates=",
         ),
     ),
@@ -178,6 +178,15 @@ const COMMANDS: &[(&str, Options)] = &[
     ),
 ];
 
+/// Commands whose first operand says what to do.
+const ORDERS: &[&str] = &["reflog", "remote", "stash", "worktree"];
+
+/// Whether the first operand stands in front: `git stash -- list` saves the file `list`.
+fn is_order_first(words: &[Word], operands: &[&str]) -> bool {
+    let first = words.first().and_then(|word| word.literal.as_deref());
+    operands.is_empty() || first == operands.first().copied()
+}
+
 /// What git looks at, if it only looks.
 pub(super) fn git(arguments: &[Word], reading: &mut Reading) -> Option<()> {
     reading.grade = Grade::Confined;
@@ -192,9 +201,13 @@ pub(super) fn git(arguments: &[Word], reading: &mut Reading) -> Option<()> {
     let parsed = parse(options, rest)?;
     let operands = parsed.operands.iter().map(|it| it.word.literal.as_deref());
     let operands: Vec<&str> = operands.collect::<Option<_>>()?;
-    (allows_operands(command, &operands, &parsed) && !runs_programs(&parsed)).then_some(())?;
-    let words = parsed.operands.iter().map(|it| it.word.clone());
-    reading.files.extend(words);
+    let has_order = !ORDERS.contains(&command) || is_order_first(rest, &operands);
+    (has_order && allows_operands(command, &operands, &parsed) && !runs_programs(&parsed))
+        .then_some(())?;
+    // Git may know an option in another form, and take its value for a file to compare.
+    let words = parsed.operands.iter().map(|it| it.word);
+    let words = words.chain(parsed.separate.iter().copied());
+    reading.files.extend(words.cloned());
     Some(())
 }
 

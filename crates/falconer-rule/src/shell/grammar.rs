@@ -14,6 +14,8 @@ pub(super) struct Options {
     pub(super) valued: &'static str,
     /// Letters that may have a value glued to them.
     pub(super) glued: &'static str,
+    /// Letters that take the next word, while more letters may follow in the same word.
+    pub(super) apart: &'static str,
     /// Long options, with `=` if they take a value, `?` if one may be glued to them, and `*` if
     /// the next word is taken as one where there is a next.
     pub(super) long: &'static str,
@@ -37,6 +39,7 @@ pub(super) const fn options(
         short,
         valued,
         glued: "",
+        apart: "",
         long,
         numbers: Numbers::AreNot,
     }
@@ -52,6 +55,11 @@ impl Options {
         self.glued = letters;
         self
     }
+
+    pub(super) const fn apart(mut self, letters: &'static str) -> Self {
+        self.apart = letters;
+        self
+    }
 }
 
 /// The words of a command, told apart.
@@ -59,6 +67,9 @@ impl Options {
 pub(super) struct Parsed<'w> {
     /// Options without their dashes, each with its value.
     pub(super) options: Vec<(String, Option<String>)>,
+    /// Words that were taken as values of the options before them. A program that knows the
+    /// option in another form takes them for operands.
+    pub(super) separate: Vec<&'w Word>,
     pub(super) operands: Vec<Operand<'w>>,
 }
 
@@ -114,7 +125,16 @@ pub(super) fn unknown_option<'w>(
             is_after_dashes = true;
             continue;
         }
-        let mut next = || rest.next().and_then(|word| word.literal.clone());
+        let separate = &mut parsed.separate;
+        let mut next = |option: &str| {
+            let Some(value) = rest.next() else {
+                return Ok(None);
+            };
+            let literal = value.literal.as_deref();
+            let literal = literal.filter(|literal| may_be_separate(option, literal));
+            separate.push(value);
+            Ok(Some(literal.ok_or(Unclear)?.to_owned()))
+        };
         let found = match text.strip_prefix("--") {
             Some(long) => options.long(long, &mut next).map(|option| vec![option]),
             None => options.cluster(&text[1..], &mut next),
@@ -130,10 +150,24 @@ fn names_option(pattern: &str) -> bool {
     fixed.starts_with("--") && fixed.contains('=')
 }
 
+/// Whether a word of its own can only be the value of the option before it. One that looks like
+/// an option would be one, for a program that knows the option before it in another form.
+fn may_be_separate(option: &str, value: &str) -> bool {
+    let is_option = value
+        .strip_prefix('-')
+        .is_some_and(|rest| !rest.bytes().all(|byte| byte.is_ascii_digit()));
+    // Every program that has these takes the next word, whatever it is.
+    !is_option || matches!(option, "e" | "regexp" | "sort")
+}
+
 type Found = (String, Option<String>);
+/// The next word, if there is one, as the value of an option.
+type Next<'n> = dyn FnMut(&str) -> Result<Option<String>, Unclear> + 'n;
+/// The next word may be something else than a value.
+struct Unclear;
 
 impl Options {
-    fn long(&self, written: &str, next: &mut dyn FnMut() -> Option<String>) -> Option<Found> {
+    fn long(&self, written: &str, next: &mut Next<'_>) -> Option<Found> {
         let (name, value) = match written.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (written, None),
@@ -144,18 +178,14 @@ impl Options {
         })?;
         let value = match (known, value) {
             ("", Some(_)) => return None,
-            ("=", None) => Some(next()?),
-            ("*", None) => next(),
+            ("=", None) => Some(next(name).ok()??),
+            ("*", None) => next(name).ok()?,
             (_, value) => value,
         };
         Some((name.to_owned(), value))
     }
 
-    fn cluster(
-        &self,
-        letters: &str,
-        next: &mut dyn FnMut() -> Option<String>,
-    ) -> Option<Vec<Found>> {
+    fn cluster(&self, letters: &str, next: &mut Next<'_>) -> Option<Vec<Found>> {
         let is_number = letters.bytes().all(|byte| byte.is_ascii_digit());
         if is_number && self.numbers == Numbers::AreOptions {
             return Some(vec![("0".to_owned(), Some(letters.to_owned()))]);
@@ -165,12 +195,24 @@ impl Options {
             let rest = &letters[index + letter.len_utf8()..];
             let glued = (!rest.is_empty()).then(|| rest.to_owned());
             if self.valued.contains(letter) {
+                let name = letter.to_string();
                 let value = match glued {
                     Some(glued) => glued,
-                    None => next()?,
+                    None => next(&name).ok()??,
                 };
-                found.push((letter.to_string(), Some(value)));
+                found.push((name, Some(value)));
                 return Some(found);
+            }
+            if self.apart.contains(letter) {
+                let name = letter.to_string();
+                let is_number = |rest: &String| rest.bytes().all(|byte| byte.is_ascii_digit());
+                if let Some(number) = glued.filter(is_number) {
+                    found.push((name, Some(number)));
+                    return Some(found);
+                }
+                let value = next(&name).ok()??;
+                found.push((name, Some(value)));
+                continue;
             }
             if self.glued.contains(letter) {
                 found.push((letter.to_string(), glued));

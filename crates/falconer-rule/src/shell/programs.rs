@@ -53,7 +53,7 @@ const fn confined(name: &'static str, operands: Operands, options: Options) -> P
 
 const GREP: Options = options(
     "EFGPivwxcLlqsoabHhnTUzrIy",
-    "ABCmedD",
+    "ABCmeD",
     "--extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case \
      --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? \
      --files-without-match --files-with-matches --max-count= --only-matching --quiet --silent \
@@ -260,9 +260,11 @@ const PROGRAMS: &[Program] = &[
         Operands::FilesOrHere,
         options(
             "adfipsugDhFqNQtrcUnACJX",
-            "LPI",
+            "",
             "--dirsfirst --du --noreport --gitignore --prune --sort= --filelimit= --charset= --inodes --device",
-        ),
+        )
+        // In `-Lo 2 x` the level is 2, and the output goes to x.
+        .apart("LPI"),
     ),
     smallest("tty", Operands::None, options("s", "", "")),
     smallest("type", Operands::Texts, options("aptP", "", "")),

@@ -71,9 +71,16 @@ pub fn reads_trees(part: &Part) -> bool {
         .map(|name| name.rsplit('/').next().unwrap_or(name));
     match name {
         Some("rg" | "ag" | "ack" | "rgrep" | "tar" | "bsdtar" | "zip" | "7z" | "diff") => true,
-        Some("grep" | "egrep" | "fgrep" | "zgrep" | "cp" | "scp" | "rsync") => {
-            arguments.iter().any(is_recursive)
+        Some("grep" | "egrep" | "fgrep" | "zgrep") => {
+            // `-d recurse`
+            let chooses = |word: &Word| {
+                has_short_option(word.unquoted(), "d")
+                    || is_long_option(word.unquoted(), &["--directories"])
+            };
+            let mut arguments = arguments.iter();
+            arguments.any(|word| is_recursive(word) || chooses(word))
         }
+        Some("cp" | "scp" | "rsync") => arguments.iter().any(is_recursive),
         Some("git") => ["grep", "archive", "--no-index"].iter().any(|it| has(it)),
         Some("find") => ["-exec", "-execdir", "-ok", "-okdir"]
             .iter()

@@ -105,6 +105,8 @@ fn a_denied_file_is_not_read_in_another_way() {
         (format!("cat <<E {here}/.env\nx\nE"), Deny),
         (format!("cat <&0 {here}/.env"), Deny),
         (format!("grep -r KEY {here}"), Ask),
+        (format!("grep -d recurse KEY {here}"), Ask),
+        (format!("grep --directories=recurse KEY {here}"), Ask),
         (format!("bash -c 'grep -r KEY {here}'"), Ask),
         (format!("diff -r {here} {here}/clean"), Ask),
         (format!("tar cf - {here}"), Ask),

@@ -370,3 +370,84 @@ fn options_that_do_more_than_read_are_not_harmless() {
         assert!(!is_read_only(command), "{command:?} was taken for harmless");
     }
 }
+
+#[test]
+fn a_value_that_another_program_would_take_for_an_option_is_not_a_value() {
+    for command in [
+        // Git knows these only with `=`, and obeys the next word.
+        "git diff --unified --output=x",
+        "git log --max-parents --output=x",
+        "git log --min-parents --output=x",
+        "git log --disambiguate --output=x",
+        "git log --format --output=x",
+        "git diff -L --output=x",
+        "git show --unified --output=x",
+        "git reflog --unified --output=x",
+        "git stash list --unified --output=x",
+        "git blame --abbrev --contents=/etc/passwd a",
+        "git blame --date --contents=/etc/passwd a",
+        "git describe --abbrev --x",
+        "git grep --context --open-files-in-pager=sh x",
+        "git branch --contains -D x",
+        "git branch --merged -d",
+        "rg -A --pre=x y",
+        "sort -k --output=x y",
+        "sort -t -ox y",
+        "cut -d --x y",
+        // These take the next word and go on in the same one.
+        "tree -Lo 2 x",
+        "tree -Po x y",
+        "tree -Io x y",
+        "tree -LoX 2",
+        "tree -aLo 2 x",
+        "tree -L2o 2 x",
+        // The first word is not the order.
+        "git stash -- list",
+        "git stash -a -- list",
+        "git stash -p list",
+        "git reflog -- show",
+        "git worktree -- list",
+        // These run a program that the project names.
+        "rustup --version",
+        "pip freeze",
+        // A search through everything, in other words.
+        "grep -d recurse x .",
+        "grep -drecurse x .",
+    ] {
+        assert!(!is_read_only(command), "{command}");
+    }
+    for command in [
+        "git log --since '2 days ago' --author me -n 5",
+        "git log --unified=5 --abbrev=8",
+        "git branch --sort -committerdate",
+        "git branch --contains HEAD",
+        "git branch --merged",
+        "git blame --abbrev=8 a",
+        "git reflog show -n 3",
+        "git remote -v",
+        "grep -e -x a",
+        "grep -A 3 -m 1 x a",
+        "rg -e --pre a",
+        "head -n -5 a",
+        "tail -c -5 a",
+        "cut -d - -f 1 a",
+        "tree -L 2 -I node_modules",
+        "tree -aL 2",
+        "tree -L2",
+    ] {
+        assert!(is_read_only(command), "{command}");
+    }
+}
+
+#[test]
+fn the_separate_value_of_an_option_of_git_is_looked_up_as_a_file() {
+    let command = "git log --author /etc/passwd --since=1 a";
+    let script = super::super::read(command).unwrap();
+    let reading = super::super::reads_only(&script.parts()[0]).unwrap();
+    let files: Vec<_> = reading
+        .files
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    assert_eq!(files, ["a", "/etc/passwd"]);
+}
