@@ -324,6 +324,13 @@ impl Permissions {
         if is_hidden && shell::reads_trees(part) {
             return not_understood("it may read files that a rule hides");
         }
+        let bare = shell::stripped(part);
+        for name in part.name().into_iter().chain(bare.name()) {
+            let home = self.anchors.home.as_deref();
+            if let Some(why) = self.programs.danger(name, &self.directories, home) {
+                return not_understood(why);
+            }
+        }
         for word in reading.files.iter().chain(&reading.moves_to) {
             if is_hidden && word.glob.is_some() {
                 return not_understood("a pattern may name files that a rule hides");

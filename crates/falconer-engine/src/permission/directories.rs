@@ -59,6 +59,21 @@ impl Directories {
         place.is_clear && working.any(|known| known.real == place.real)
     }
 
+    /// Whether a program is part of a project. A project that holds the home directory does not
+    /// count: everything of its user is below it.
+    pub(super) fn bring(&self, program: &Place, home: Option<&Path>) -> bool {
+        let home = home.map(Place::of);
+        let holds_home = |root: &Path| {
+            let mut names = home.iter().flat_map(Place::names);
+            names.any(|name| name.starts_with(root))
+        };
+        let mut roots = self.working.iter().flat_map(Place::names);
+        roots.any(|root| {
+            let is_inside = program.names().any(|name| name.starts_with(root));
+            is_inside && root.parent().is_some() && !holds_home(root)
+        })
+    }
+
     pub(super) fn may_read(&self, place: &Place) -> bool {
         self.contain(place) || contain(&self.readable, place)
     }

@@ -9,6 +9,7 @@ mod explain;
 mod hidden;
 mod judge;
 mod path;
+mod program;
 mod question;
 mod repository;
 mod suggest;
@@ -18,6 +19,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,6 +29,7 @@ pub(crate) use falconer_rule::Effect;
 pub(crate) use directories::Directories;
 use falconer_rule::{Anchors, Matcher, Place, RuleProblem, RuleText, flaw, understand};
 pub(crate) use hidden::Hidden;
+use program::Programs;
 pub(crate) use question::{Ask, Because, HookDecision, Question, Verdict};
 
 /// Where a rule was written, most trusted first.
@@ -105,6 +108,8 @@ pub(crate) struct Start {
     /// Where the session works; the first of the working directories.
     pub(crate) cwd: PathBuf,
     pub(crate) home: Option<PathBuf>,
+    /// `PATH`, as commands get it.
+    pub(crate) path: Option<OsString>,
     pub(crate) additional_directories: Vec<PathBuf>,
     /// Directories of the engine that may be read, such as saved outputs.
     pub(crate) readable: Vec<PathBuf>,
@@ -131,6 +136,7 @@ pub(crate) struct Permissions {
     mode: PermissionMode,
     directories: Directories,
     anchors: Anchors,
+    programs: Programs,
     bypass: Bypass,
     locks: Locks,
     /// The one file that plan mode may write.
@@ -157,6 +163,7 @@ impl Permissions {
                 project: start.cwd,
                 home: start.home,
             },
+            programs: Programs::new(start.path.as_deref()),
             bypass: start.bypass,
             locks: start.locks,
             plan_file: None,

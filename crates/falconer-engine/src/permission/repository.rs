@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 64 * 1024;
 
 /// Sections whose keys never name a program, whatever they say.
-const SECTIONS: &[&str] = &[
-    "branch", "color", "gc", "gui", "init", "lfs", "push", "user",
-];
+const SECTIONS: &[&str] = &["branch", "color", "gc", "gui", "init", "push", "user"];
 
 /// Other keys that never name a program: section and key.
 const KEYS: &[(&str, &[&str])] = &[
@@ -42,6 +40,8 @@ const KEYS: &[(&str, &[&str])] = &[
         &["objectformat", "refstorage", "worktreeconfig"],
     ),
     ("fetch", &["prune", "prunetags"]),
+    // Others are extensions and transfers: programs that a filter of the user starts.
+    ("lfs", &["access", "locksverify", "repositoryformatversion"]),
     ("log", &["date", "decorate"]),
     ("pull", &["ff", "rebase"]),
     (

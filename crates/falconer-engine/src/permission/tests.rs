@@ -28,6 +28,7 @@ pub(super) struct Project {
     pub(super) mode: PermissionMode,
     pub(super) rules: Vec<WrittenRule>,
     pub(super) locks: Locks,
+    pub(super) path: Option<std::ffi::OsString>,
     made: OnceCell<Permissions>,
 }
 
@@ -47,6 +48,7 @@ impl Project {
             mode: PermissionMode::Default,
             rules: Vec::new(),
             locks: Locks::Both,
+            path: None,
             made: OnceCell::new(),
         }
     }
@@ -97,6 +99,7 @@ impl Project {
             mode: self.mode.clone(),
             cwd: self.cwd(),
             home: Some(self.home()),
+            path: self.path.clone(),
             additional_directories: Vec::new(),
             readable: Vec::new(),
             bypass: Bypass::Unlocked,

@@ -221,6 +221,7 @@ fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permission
         mode: mode.unwrap_or_default(),
         cwd: config.cwd.clone(),
         home: config.environment.home(),
+        path: config.environment.text("PATH").map(Into::into),
         additional_directories: directories,
         readable: vec![overflow(config)],
         bypass: if unlocked {

@@ -154,6 +154,8 @@ pub(crate) struct Call {
 /// What the permission of a call covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
+    /// Nobody was asked about the command, because it only reads.
+    pub(crate) only_reads: bool,
     /// The command was allowed because it only reads, so it is kept from doing anything else.
     pub(crate) confinement: Option<Confinement>,
     /// The file that was judged, without links.

@@ -220,11 +220,10 @@ pub(super) async fn judge_edited(
 
 /// What an allowed call may do: a command that was judged to read only can do nothing else.
 fn bounds(core: &Core, because: &Because) -> Bounds {
+    let only_reads = *because == Because::ReadOnlyCommand;
     Bounds {
-        confinement: core
-            .workbench
-            .confinement
-            .filter(|_| *because == Because::ReadOnlyCommand),
+        only_reads,
+        confinement: core.workbench.confinement.filter(|_| only_reads),
         file: None,
     }
 }
@@ -248,8 +247,8 @@ pub(crate) fn may_look(context: &Context, target: &Target) -> Option<Bounds> {
     let permissions = core.permissions().clone();
     let verdict = judge(&permissions, &question, read.as_ref(), None);
     matches!(verdict, Verdict::Allow { .. }).then(|| Bounds {
-        confinement: None,
         file,
+        ..Bounds::default()
     })
 }
 

@@ -173,6 +173,16 @@ fn git_only_reads_where_the_session_works_and_its_configuration_names_no_program
         (".git/config", "[core]\n\tworktree = /\n", Ask),
         (
             ".git/config",
+            "[lfs]\n\trepositoryformatversion = 0\n",
+            Allow,
+        ),
+        (
+            ".git/config",
+            "[lfs \"extension.x\"]\n\tclean = touch PWNED\n",
+            Ask,
+        ),
+        (
+            ".git/config",
             "[filter \"x\"]\n\tclean = touch PWNED\n",
             Ask,
         ),
@@ -290,6 +300,25 @@ fn after_a_part_that_writes_nothing_is_allowed_by_its_path() {
         ("cd src && touch a", Allow),
     ];
     for (command, expected) in table {
+        assert_eq!(project.command(command), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_program_of_the_project_does_not_run_unasked() {
+    let project = Project::new();
+    write(&project, "bin/wc", "#!/bin/sh\ntouch PWNED\n");
+    let path = std::env::join_paths([project.cwd().join("bin"), "/usr/bin".into()]);
+    let project = Project {
+        path: Some(path.unwrap()),
+        ..project
+    };
+    for (command, expected) in [
+        ("wc src/a", Ask),
+        ("cat src/a | wc", Ask),
+        ("nice wc src/a", Ask),
+        ("cat src/a", Allow),
+    ] {
         assert_eq!(project.command(command), expected, "{command}");
     }
 }

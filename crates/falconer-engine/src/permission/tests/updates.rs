@@ -195,6 +195,7 @@ fn bypass_needs_a_second_switch() {
             mode,
             cwd: project.cwd(),
             home: None,
+            path: None,
             additional_directories: Vec::new(),
             readable: Vec::new(),
             bypass,

@@ -155,7 +155,7 @@ async fn run(call: Call, input: BashInput) -> Outcome {
     };
     let variables = workbench.environment.snapshot();
     let mut spec = script::spec(&input.command, place.cwd.clone(), &variables);
-    if call.bounds.confinement.is_some() {
+    if call.bounds.only_reads {
         spec.env = environment::for_reading(&variables);
     }
     spec.confinement = call.bounds.confinement;

@@ -757,6 +757,7 @@ async fn confined_commands_read_and_move_but_do_not_write() {
     let den = Den::new();
     std::fs::create_dir(den.path().join("sub")).unwrap();
     let mut call = den.call(json!({"command": "cd sub; echo x > file; cat <<<y; ls"}));
+    call.bounds.only_reads = true;
     call.bounds.confinement = Some(confinement);
     let outcome = Bash.run(call).await;
     let text = outcome.content.as_str().unwrap_or_default();
@@ -768,6 +769,7 @@ async fn confined_commands_read_and_move_but_do_not_write() {
     assert_eq!(den.workbench.cwd(), den.path().join("sub"));
 
     let mut call = den.call(json!({"command": "echo x > file", "run_in_background": true}));
+    call.bounds.only_reads = true;
     call.bounds.confinement = Some(confinement);
     Bash.run(call).await;
     den.workbench.tasks.close().await;

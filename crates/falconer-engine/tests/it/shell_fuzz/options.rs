@@ -157,7 +157,10 @@ fn named(text: &str) -> Vec<String> {
     let found: BTreeSet<String> = text
         .split(stops)
         .filter(|word| word.starts_with('-') && word.len() > 1 && word.len() < 40)
-        .map(|word| word.trim_end_matches(['.', ':', ';']).to_owned())
+        .map(|word| word.trim_end_matches(['.', ':', ';']))
+        // Without its value, too: what comes next may then be one, or not.
+        .flat_map(|word| [word, word.trim_end_matches('=')])
+        .map(str::to_owned)
         .collect();
     found.into_iter().collect()
 }

@@ -182,6 +182,8 @@ fn furnish(work: &Path, config: &str) {
     }
     for (link, to) in [
         ("link", "../outside/secret"),
+        ("a\\l", "../outside/secret"),
+        ("xé", "../outside/secret"),
         ("d/secret.txt", "../../outside/dir/secret.txt"),
         ("d/out", "../../outside/dir"),
         ("o", "../outside"),
