@@ -48,11 +48,11 @@ pub use query::{
     SessionPage, SessionQuery,
 };
 pub use record::{
-    Append, Attachment, AuditRecord, BlobRecord, Claim, Counts, Decided, DecisionRecord, Delivery,
-    EventRow, Guard, InputRecord, InputState, Inserted, Lease, LivePatch, Moved, NewAudit, NewBlob,
-    NewEvent, NewInput, NewRequest, NewRule, NewSession, NewToken, Owner, RequestKind,
-    RequestRecord, RequestState, RuleEffect, RulePatch, RuleRecord, RuleScope, Scope, SessionPatch,
-    SessionRecord, SessionState, TokenRecord,
+    Append, Attachment, AuditRecord, BlobRecord, Claim, Counts, Death, Decided, DecisionRecord,
+    Delivery, EventRow, Guard, InputRecord, InputState, Inserted, Lease, LivePatch, Moved,
+    NewAudit, NewBlob, NewEvent, NewInput, NewRequest, NewRule, NewSession, NewToken, Node, Owner,
+    Process, RequestKind, RequestRecord, RequestState, RuleEffect, RulePatch, RuleRecord,
+    RuleScope, Scope, SessionPatch, SessionRecord, SessionState, TokenRecord,
 };
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{MAX_BLOB_BYTES, MAX_EVENT_BYTES, MAX_PAGE, MAX_PAGE_BYTES, MAX_TEXT_BYTES, Store};

@@ -15,10 +15,10 @@ use crate::query::{
     SessionQuery,
 };
 use crate::record::{
-    Append, BlobRecord, Claim, Counts, Decided, DecisionRecord, Guard, InputRecord, InputState,
-    Inserted, Lease, LivePatch, Moved, NewAudit, NewBlob, NewInput, NewRule, NewSession, NewToken,
-    Owner, RequestRecord, RequestState, RulePatch, RuleRecord, SessionPatch, SessionRecord,
-    TokenRecord,
+    Append, BlobRecord, Claim, Counts, Death, Decided, DecisionRecord, Guard, InputRecord,
+    InputState, Inserted, Lease, LivePatch, Moved, NewAudit, NewBlob, NewInput, NewRule,
+    NewSession, NewToken, Node, Owner, RequestRecord, RequestState, RulePatch, RuleRecord,
+    SessionPatch, SessionRecord, TokenRecord,
 };
 use crate::time::Timestamp;
 use crate::watch::Watcher;
@@ -52,6 +52,7 @@ type Answer<'a, T> = BoxFuture<'a, Result<T>>;
 /// - A write is made as a whole or not at all.
 /// - Who reads after a write was answered sees it. Each read is one snapshot.
 /// - Reads do not wait for writes. Writes are made one after the other.
+/// - Leases run out by the clock of the store, whatever the callers' clocks say.
 /// - All waiting is limited; [`Busy`](crate::Error::Busy) tells that the limit was reached.
 /// - Any method can fail with [`Io`](crate::Error::Io), [`Corrupt`](crate::Error::Corrupt) or
 ///   [`Closed`](crate::Error::Closed); one that writes also with [`Busy`](crate::Error::Busy),
@@ -70,7 +71,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Sessions that meet the query, the one that changed last first.
     fn sessions(&self, query: SessionQuery) -> Answer<'_, SessionPage>;
 
-    /// Changes what anybody may change. `NotFound`.
+    /// Changes what anybody may change. `NotFound`; `Held` if the patch is only for a session that
+    /// nobody else has.
     fn update_session<'a>(
         &'a self,
         id: &'a SessionId,
@@ -106,7 +108,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Stores a message once: the same `client_msg_id` in the same session gives the message that
     /// is there. `Conflict` if that one has other text, attachments or delivery, or if the id of
-    /// the message is taken; `NotFound` if there is no such session or attachment.
+    /// the message is taken; `NotFound` if there is no such session or attachment; `StaleFence` if
+    /// only the holder may store it and the caller is not.
     fn insert_input(&self, new: NewInput) -> Answer<'_, Inserted<InputRecord>>;
 
     /// A message. `NotFound`.
@@ -233,26 +236,24 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Lets a session go. The fence is of no use any more. `NotFound`, `StaleFence`.
     fn release<'a>(&'a self, session: &'a SessionId, fence: Fence) -> Answer<'a, ()>;
 
-    /// Claims for `node` every session of another node whose lease ran out before `now`; of many
-    /// who try exactly one gets each. Sessions that were released are not among them.
-    fn take_expired<'a>(
-        &'a self,
-        now: Timestamp,
-        node: &'a NodeId,
-        ttl: Duration,
-    ) -> Answer<'a, Vec<Lease>>;
-
-    /// Claims for `node` every session of a node that is known to be dead, whether its leases ran
-    /// out or not.
+    /// Claims for `node` the sessions of a dead one; of many who try exactly one gets each.
+    /// Sessions that were released are not among them. A node without sessions is forgotten.
     fn take_over<'a>(
         &'a self,
         dead: &'a NodeId,
+        death: Death,
         node: &'a NodeId,
         ttl: Duration,
     ) -> Answer<'a, Vec<Lease>>;
 
-    /// Everybody who holds leases.
+    /// Everybody who holds leases or has joined, by name.
     fn owners(&self) -> Answer<'_, Vec<Owner>>;
+
+    /// Says who a node is, or says it again; it counts as there for `ttl`.
+    fn join(&self, node: Node, ttl: Duration) -> Answer<'_, ()>;
+
+    /// Forgets a node that goes away, unless sessions are still its own.
+    fn leave<'a>(&'a self, node: &'a NodeId) -> Answer<'a, ()>;
 
     // The store itself
 

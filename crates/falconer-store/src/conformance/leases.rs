@@ -10,8 +10,8 @@ use super::{
     LONG, Stores, all_events, at_once, claim, claimed, events, new_session, node, unexpected,
 };
 use crate::{
-    Claim, Error, Fence, Guard, InputState, LivePatch, NewInput, NewRequest, RequestKind,
-    RequestState, Result, Timestamp,
+    Claim, Death, Error, Fence, Guard, InputState, LivePatch, NewInput, NewRequest, Node,
+    RequestKind, RequestState, Result, SessionPatch, Timestamp,
 };
 
 /// Of fifty nodes one gets the session; who holds it may claim it again.
@@ -126,11 +126,15 @@ pub async fn an_expired_lease_is_taken_by_exactly_one(
     let (live, _) = claimed(&store).await?;
     let (released, fence) = claimed(&store).await?;
     store.release(&released, fence).await?;
-    let now = Timestamp::now();
+    let (live_fence, dead) = (store.session(&live).await?.fence, Death::Silent);
     let jobs = (0..10).map(|n| {
         let store = Arc::clone(if n % 2 == 0 { &store } else { &second });
-        let job: BoxFuture<'static, _> =
-            Box::pin(async move { store.take_expired(now, &node(&format!("n{n}")), LONG).await });
+        let job: BoxFuture<'static, _> = Box::pin(async move {
+            let heir = node(&format!("n{n}"));
+            let mut taken = store.take_over(&node("dead"), dead, &heir, LONG).await?;
+            taken.extend(store.take_over(&node("a"), dead, &heir, LONG).await?);
+            Ok(taken)
+        });
         job
     });
     let mut taken: Vec<_> = at_once(jobs).await?.into_iter().flatten().collect();
@@ -138,12 +142,13 @@ pub async fn an_expired_lease_is_taken_by_exactly_one(
     expired.sort();
     assert!(taken.iter().map(|lease| &lease.session).eq(&expired));
     for lease in &taken {
-        assert_eq!(lease.fence, Fence(2));
+        assert!(lease.fence > Fence(1));
         store
             .append(events(&lease.session, lease.fence, 1, 1))
             .await?;
     }
-    assert_eq!(store.session(&live).await?.owner, Some(node("a")));
+    let live = store.session(&live).await?;
+    assert_eq!((live.owner, live.fence), (Some(node("a")), live_fence));
     assert_eq!(store.session(&released).await?.owner, None);
     Ok(())
 }
@@ -213,7 +218,9 @@ pub async fn the_sessions_of_a_dead_node_are_taken_over(
         .map(|o| (o.node.as_str(), o.sessions))
         .collect();
     assert_eq!(owners, [("a", 2), ("c", 1)]);
-    let mut taken = store.take_over(&node("a"), &node("b"), LONG).await?;
+    let mut taken = store
+        .take_over(&node("a"), Death::Known, &node("b"), LONG)
+        .await?;
     taken.sort_by(|a, b| a.session.cmp(&b.session));
     let mut expected = [first.clone(), second];
     expected.sort();
@@ -221,7 +228,90 @@ pub async fn the_sessions_of_a_dead_node_are_taken_over(
     let late = store.append(events(&first, fence, 1, 1)).await;
     assert!(matches!(late, Err(Error::StaleFence { .. })), "{late:?}");
     assert_eq!(store.session(&other).await?.owner, Some(node("c")));
-    let again = store.take_over(&node("a"), &node("b"), LONG).await?;
+    let again = store
+        .take_over(&node("a"), Death::Known, &node("b"), LONG)
+        .await?;
     assert_eq!(again, []);
+    Ok(())
+}
+
+/// Who a node is can be read by others, until it leaves or is seen to be dead.
+pub async fn a_node_says_who_it_is(Stores { store, second, .. }: Stores) -> Result<()> {
+    let mut about = Node::new(node("a"), "falconer serve");
+    store.join(about.clone(), LONG).await?;
+    about.url = Some("http://127.0.0.1:1".to_owned());
+    store.join(about.clone(), LONG).await?;
+    let (session, fence) = claimed(&store).await?;
+    let owners = second.owners().await?;
+    assert_eq!(owners.len(), 1, "{owners:?}");
+    let owner = &owners[0];
+    assert_eq!((owner.about.as_ref(), owner.sessions), (Some(&about), 1));
+    assert!(!owner.is_expired);
+    store.leave(&node("a")).await?;
+    assert_eq!(second.owners().await?.len(), 1, "it still has a session");
+    store.release(&session, fence).await?;
+    store.leave(&node("a")).await?;
+    assert_eq!(second.owners().await?, []);
+
+    store
+        .join(Node::new(node("b"), "falconer run"), Duration::ZERO)
+        .await?;
+    assert!(second.owners().await?[0].is_expired);
+    let about = Node::new(node("b"), "falconer run");
+    store.join(about, LONG).await?;
+    assert!(!second.owners().await?[0].is_expired);
+    let early = second
+        .take_over(&node("b"), Death::Silent, &node("c"), LONG)
+        .await?;
+    assert_eq!((early, second.owners().await?.len()), (Vec::new(), 1));
+    second
+        .take_over(&node("b"), Death::Known, &node("c"), LONG)
+        .await?;
+    assert_eq!(second.owners().await?, []);
+    Ok(())
+}
+
+/// What only the holder may store leaves nothing behind when somebody else tries.
+pub async fn a_message_of_a_stale_holder_leaves_nothing(
+    Stores { store, .. }: Stores,
+) -> Result<()> {
+    let (session, old) = claimed(&store).await?;
+    let new = claim(&store, &session, "a").await?.fence;
+    let mut input = NewInput::new(session.clone(), "c", "t");
+    input.guard = Guard::Holder(old);
+    let refused = store.insert_input(input.clone()).await;
+    assert!(
+        matches!(refused, Err(Error::StaleFence { .. })),
+        "{refused:?}"
+    );
+    input.guard = Guard::Holder(new);
+    assert!(
+        !store.insert_input(input).await?.is_existing(),
+        "the id was used up"
+    );
+    Ok(())
+}
+
+/// A change that is only for sessions of this node is not made to those of others.
+pub async fn a_session_of_another_node_is_not_changed(Stores { store, .. }: Stores) -> Result<()> {
+    let (session, fence) = claimed(&store).await?;
+    let plan = |node_id: &str| {
+        SessionPatch::default()
+            .mode("plan")
+            .unless_elsewhere(node(node_id))
+    };
+    let before = store.session(&session).await?;
+    let refused = store.update_session(&session, plan("b")).await;
+    assert!(matches!(refused, Err(Error::Held { .. })), "{refused:?}");
+    assert_eq!(store.session(&session).await?, before);
+    assert_eq!(
+        store.update_session(&session, plan("a")).await?.mode,
+        "plan"
+    );
+    store.release(&session, fence).await?;
+    assert_eq!(
+        store.update_session(&session, plan("b")).await?.mode,
+        "plan"
+    );
     Ok(())
 }

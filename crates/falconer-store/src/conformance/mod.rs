@@ -101,6 +101,9 @@ macro_rules! with_conformance_cases {
             a_lease_nobody_took_goes_on
             what_was_released_is_not_written
             the_sessions_of_a_dead_node_are_taken_over
+            a_node_says_who_it_is
+            a_message_of_a_stale_holder_leaves_nothing
+            a_session_of_another_node_is_not_changed
             rules_are_kept_counted_changed_and_removed
             rules_hold_where_they_say
             tokens_are_found_by_hash_only

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BlobId, MessageId, SessionId};
+use crate::record::Guard;
 use crate::time::Timestamp;
 
 super::word_enum! {
@@ -120,6 +121,8 @@ pub struct NewInput {
     pub delivery: Delivery,
     /// Who sends it.
     pub by: Option<String>,
+    /// Who may store it.
+    pub guard: Guard,
 }
 
 impl NewInput {
@@ -137,6 +140,7 @@ impl NewInput {
             attachments: Vec::new(),
             delivery: Delivery::Queue,
             by: None,
+            guard: Guard::Anyone,
         }
     }
 }

@@ -14,7 +14,7 @@ pub use append::{Append, EventRow, NewEvent};
 pub use audit::{AuditRecord, NewAudit};
 pub use blob::{BlobRecord, NewBlob};
 pub use input::{Attachment, Delivery, InputRecord, InputState, NewInput};
-pub use lease::{Claim, Guard, Lease, Owner};
+pub use lease::{Claim, Death, Guard, Lease, Node, Owner, Process};
 pub use request::{Decided, DecisionRecord, NewRequest, RequestKind, RequestRecord, RequestState};
 pub use rule::{NewRule, RuleEffect, RulePatch, RuleRecord, RuleScope};
 pub use session::{Counts, LivePatch, NewSession, SessionPatch, SessionRecord, SessionState};

@@ -138,9 +138,18 @@ pub struct SessionPatch {
     pub archived: Option<bool>,
     /// Whatever the layer above keeps; replaced as a whole.
     pub config: Option<Value>,
+    /// Changes nothing, and fails with `Held`, if a node other than this one has the session.
+    pub unless_elsewhere: Option<NodeId>,
 }
 
 impl SessionPatch {
+    /// Only if no node other than this one has the session.
+    #[must_use]
+    pub fn unless_elsewhere(mut self, node: NodeId) -> Self {
+        self.unless_elsewhere = Some(node);
+        self
+    }
+
     /// Sets the title, or takes it away.
     #[must_use]
     pub fn title(mut self, title: Option<String>) -> Self {

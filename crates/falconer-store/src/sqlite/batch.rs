@@ -10,13 +10,15 @@ use crate::record::NewEvent;
 use crate::time::Timestamp;
 use crate::watch::Change;
 
+use super::clock::{Clock, Moment};
 use super::fault::Fault;
 
 /// The connection that writes, and what the transaction under way will have changed.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) connection: SqliteConnection,
-    now: Timestamp,
+    clock: Clock,
+    now: Moment,
     revision: Option<i64>,
     changes: Vec<Change>,
     events: Vec<(i64, NewEvent)>,
@@ -35,10 +37,11 @@ pub(super) struct Committed {
 }
 
 impl Batch {
-    pub(super) fn new(connection: SqliteConnection) -> Self {
+    pub(super) fn new(connection: SqliteConnection, clock: Clock) -> Self {
         Self {
             connection,
-            now: Timestamp::now(),
+            now: clock.now(),
+            clock,
             revision: None,
             changes: Vec::new(),
             events: Vec::new(),
@@ -50,7 +53,7 @@ impl Batch {
     pub(super) async fn begin(&mut self) -> Result<(), Fault> {
         self.forget();
         self.connection.execute("BEGIN IMMEDIATE").await?;
-        self.now = Timestamp::now();
+        self.now = self.clock.now();
         Ok(())
     }
 
@@ -88,7 +91,12 @@ impl Batch {
 
     /// The time of every change in this transaction.
     pub(super) fn now(&self) -> Timestamp {
-        self.now
+        self.now.wall
+    }
+
+    /// The time by which leases are judged in this transaction.
+    pub(super) fn moment(&self) -> &Moment {
+        &self.now
     }
 
     /// The revision this transaction makes.
@@ -114,7 +122,7 @@ impl Batch {
     pub(super) async fn touch(&mut self, key: i64, session: &SessionId) -> Result<(), Fault> {
         let revision = self.revision().await?;
         let touch = sqlx::query("UPDATE sessions SET updated_at = ?, rev = ? WHERE key = ?")
-            .bind(self.now.as_micros())
+            .bind(self.now.wall.as_micros())
             .bind(revision)
             .bind(key);
         touch.execute(&mut self.connection).await?;

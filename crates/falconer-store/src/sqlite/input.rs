@@ -70,7 +70,9 @@ pub(super) async fn insert(
     batch: &mut Batch,
     new: &NewInput,
 ) -> Result<Inserted<InputRecord>, Fault> {
-    let key = session::find(batch, &new.session).await?.key;
+    let found = session::find(batch, &new.session).await?;
+    found.check(&new.session, new.guard)?;
+    let key = found.key;
     let before = sqlx::query(BY_CLIENT)
         .bind(key)
         .bind(new.client_msg_id.as_str());

@@ -2,27 +2,44 @@
 
 use std::time::Duration;
 
+use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use crate::error::Error;
 use crate::id::{Fence, NodeId, SessionId};
-use crate::record::{Claim, Guard, Lease, Owner};
-use crate::time::Timestamp;
+use crate::record::{Claim, Death, Guard, Lease};
 
 use super::batch::Batch;
+use super::clock::Moment;
 use super::fault::Fault;
 use super::row::{Columns as _, number};
 use super::session;
 
-/// Everybody who holds leases.
-pub(super) const OWNERS: &str = "SELECT owner, count(*) AS sessions, max(lease_until) AS until
-     FROM sessions WHERE owner IS NOT NULL GROUP BY owner ORDER BY owner";
+/// Whether the lease in a row is over; takes the boot, the monotonic and the wall clock.
+macro_rules! is_over {
+    ($boot:literal, $monotonic:literal, $wall:literal) => {
+        concat!(
+            "(CASE WHEN lease_boot = ",
+            $boot,
+            " THEN lease_mono <= ",
+            $monotonic,
+            " ELSE lease_until <= ",
+            $wall,
+            " END)"
+        )
+    };
+}
 
-pub(super) fn read_owner(row: &SqliteRow) -> Result<Owner, Fault> {
-    Ok(Owner {
-        node: row.text("owner")?.into(),
-        sessions: row.count("sessions")?,
-        until: row.time("until")?,
+/// When the lease in a row is over.
+pub(super) fn until(row: &SqliteRow) -> Result<Moment, Fault> {
+    let monotonic: Option<i64> = row.try_get("lease_mono")?;
+    Ok(Moment {
+        wall: row.time("lease_until")?,
+        // A row of an earlier version has neither.
+        boot: row
+            .maybe_text("lease_boot")?
+            .filter(|_| monotonic.is_some()),
+        monotonic: monotonic.unwrap_or_default(),
     })
 }
 
@@ -39,18 +56,24 @@ pub(super) async fn claim(
     (id, node, ttl): &(SessionId, NodeId, Duration),
 ) -> Result<Claim, Fault> {
     let revision = batch.revision().await?;
-    let now = batch.now();
-    let update = sqlx::query(
-        "UPDATE sessions SET owner = ?2, fence = fence + 1, lease_until = ?3, rev = ?4
-         WHERE id = ?1 AND (owner IS NULL OR owner = ?2 OR lease_until <= ?5)
-         RETURNING id, fence, lease_until",
-    );
+    let now = batch.moment().clone();
+    let until = now.plus(*ttl);
+    let update = sqlx::query(concat!(
+        "UPDATE sessions SET owner = ?2, fence = fence + 1, lease_until = ?3, lease_boot = ?4,
+         lease_mono = ?5, rev = ?6
+         WHERE id = ?1 AND (owner IS NULL OR owner = ?2 OR ",
+        is_over!("?4", "?7", "?8"),
+        ") RETURNING id, fence, lease_until"
+    ));
     let update = update
         .bind(id.as_str())
         .bind(node.as_str())
-        .bind(now.plus(*ttl).as_micros())
+        .bind(until.wall.as_micros())
+        .bind(until.boot)
+        .bind(until.monotonic)
         .bind(revision)
-        .bind(now.as_micros());
+        .bind(now.monotonic)
+        .bind(now.wall.as_micros());
     if let Some(row) = update.fetch_optional(&mut batch.connection).await? {
         batch.changed(id);
         return Ok(Claim::Claimed(read(&row)?));
@@ -62,12 +85,17 @@ pub(super) async fn renew(
     batch: &mut Batch,
     (node, ttl): &(NodeId, Duration),
 ) -> Result<Vec<Lease>, Fault> {
+    let until = batch.moment().plus(*ttl);
     // Neither the time nor the revision of the session: nothing changed that anybody watches.
     let update = sqlx::query(
-        "UPDATE sessions SET lease_until = ?2 WHERE owner = ?1 RETURNING id, fence, lease_until",
+        "UPDATE sessions SET lease_until = ?2, lease_boot = ?3, lease_mono = ?4 WHERE owner = ?1
+         RETURNING id, fence, lease_until",
     );
-    let until = batch.now().plus(*ttl);
-    let update = update.bind(node.as_str()).bind(until.as_micros());
+    let update = update
+        .bind(node.as_str())
+        .bind(until.wall.as_micros())
+        .bind(until.boot)
+        .bind(until.monotonic);
     let rows = update.fetch_all(&mut batch.connection).await?;
     rows.iter().map(read).collect()
 }
@@ -78,7 +106,8 @@ pub(super) async fn release(
 ) -> Result<(), Fault> {
     let revision = batch.revision().await?;
     let update = sqlx::query(
-        "UPDATE sessions SET owner = NULL, lease_until = 0, rev = ?3
+        "UPDATE sessions SET owner = NULL, lease_until = 0, lease_boot = NULL, lease_mono = NULL,
+         rev = ?3
          WHERE id = ?1 AND fence = ?2 AND owner IS NOT NULL",
     );
     let update = update
@@ -94,41 +123,53 @@ pub(super) async fn release(
     Err(Error::Invalid(format!("session {id} could not be released")).into())
 }
 
-/// Which leases are taken.
-#[derive(Debug, Clone)]
-pub(super) enum Whose {
-    /// Those that ran out before this time.
-    Expired(Timestamp),
-    /// Those of this node.
-    Node(NodeId),
-}
-
-pub(super) async fn take(
+pub(super) async fn take_over(
     batch: &mut Batch,
-    (whose, node, ttl): &(Whose, NodeId, Duration),
+    (dead, death, node, ttl): &(NodeId, Death, NodeId, Duration),
 ) -> Result<Vec<Lease>, Fault> {
-    let (before, dead) = match whose {
-        Whose::Expired(now) => (now.as_micros(), None),
-        Whose::Node(dead) => (i64::MAX, Some(dead.as_str())),
-    };
     let revision = batch.revision().await?;
-    let update = sqlx::query(
-        "UPDATE sessions SET owner = ?1, fence = fence + 1, lease_until = ?2, rev = ?3
-         WHERE owner IS NOT NULL AND owner <> ?1 AND lease_until <= ?4
-         AND (?5 IS NULL OR owner = ?5)
-         RETURNING id, fence, lease_until",
-    );
+    let now = batch.moment().clone();
+    let until = now.plus(*ttl);
+    let update = sqlx::query(concat!(
+        "UPDATE sessions SET owner = ?2, fence = fence + 1, lease_until = ?3, lease_boot = ?4,
+         lease_mono = ?5, rev = ?6
+         WHERE owner = ?1 AND owner <> ?2 AND (?9 OR ",
+        is_over!("?4", "?7", "?8"),
+        ") RETURNING id, fence, lease_until"
+    ));
     let update = update
+        .bind(dead.as_str())
         .bind(node.as_str())
-        .bind(batch.now().plus(*ttl).as_micros())
+        .bind(until.wall.as_micros())
+        .bind(until.boot)
+        .bind(until.monotonic)
         .bind(revision)
-        .bind(before)
-        .bind(dead);
+        .bind(now.monotonic)
+        .bind(now.wall.as_micros())
+        .bind(*death == Death::Known);
     let rows = update.fetch_all(&mut batch.connection).await?;
     let leases: Result<Vec<Lease>, Fault> = rows.iter().map(read).collect();
     let leases = leases?;
     for lease in &leases {
         batch.changed(&lease.session);
     }
+    forget(batch, dead, *death, &now).await?;
     Ok(leases)
+}
+
+/// Forgets a dead node that has no sessions any more.
+async fn forget(batch: &mut Batch, dead: &NodeId, death: Death, now: &Moment) -> Result<(), Fault> {
+    let delete = sqlx::query(concat!(
+        "DELETE FROM nodes WHERE id = ?1 AND (?5 OR ",
+        is_over!("?2", "?3", "?4"),
+        ") AND NOT EXISTS (SELECT 1 FROM sessions WHERE owner = ?1)"
+    ));
+    let delete = delete
+        .bind(dead.as_str())
+        .bind(now.boot.as_deref())
+        .bind(now.monotonic)
+        .bind(now.wall.as_micros())
+        .bind(death == Death::Known);
+    delete.execute(&mut batch.connection).await?;
+    Ok(())
 }

@@ -16,6 +16,7 @@ use super::fault::{Fault, Place};
 const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_first.sql"),
     include_str!("../../migrations/0002_request_cwd.sql"),
+    include_str!("../../migrations/0003_nodes.sql"),
 ];
 
 /// Marks the file as ours: "flcn".

@@ -8,6 +8,7 @@
 mod audit;
 mod batch;
 mod blob;
+mod clock;
 mod counts;
 mod event;
 mod fault;
@@ -16,6 +17,7 @@ mod input;
 mod lease;
 mod live;
 mod migrate;
+mod node;
 mod options;
 mod poll;
 mod request;
@@ -58,6 +60,7 @@ pub struct SqliteStore {
     readers: SqlitePool,
     writer: Writer,
     poll: Poll,
+    clock: clock::Clock,
 }
 
 impl SqliteStore {
@@ -98,6 +101,7 @@ impl SqliteStore {
             readers,
             writer,
             poll,
+            clock: options.clock,
         })
     }
 

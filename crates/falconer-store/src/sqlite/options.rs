@@ -12,6 +12,7 @@ use sqlx::sqlite::{
 use crate::error::Result;
 
 use super::SqliteStore;
+use super::clock::Clock;
 use super::fault::{Fault, Place};
 
 /// How long is waited before a file that somebody else is opening is tried again.
@@ -38,6 +39,7 @@ pub struct SqliteOptions {
     busy_timeout: Duration,
     readers: u32,
     pub(super) batch: usize,
+    pub(super) clock: Clock,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +58,7 @@ impl SqliteOptions {
             busy_timeout: Duration::from_secs(5),
             readers: 4,
             batch: 256,
+            clock: Clock::new(),
         }
     }
 

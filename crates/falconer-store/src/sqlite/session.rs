@@ -8,11 +8,12 @@ use crate::id::{Fence, NodeId, SessionId};
 use crate::query::{Archived, Cursor, SessionPage, SessionQuery};
 use crate::record::{Claim, Guard, NewSession, SessionPatch, SessionRecord, SessionState};
 use crate::store::MAX_PAGE;
-use crate::time::Timestamp;
 
 use super::batch::Batch;
 use super::blob;
+use super::clock::Moment;
 use super::fault::Fault;
+use super::lease;
 use super::row::{Columns as _, check_texts, json, list, number};
 
 /// Deletions other processes can still be told of, in revisions.
@@ -139,7 +140,7 @@ pub(super) struct Found {
     pub(super) head: u64,
     fence: Fence,
     owner: Option<NodeId>,
-    until: Timestamp,
+    until: Moment,
 }
 
 impl Found {
@@ -161,7 +162,7 @@ impl Found {
         match self.owner {
             Some(owner) => Ok(Claim::Held {
                 owner,
-                until: self.until,
+                until: self.until.wall,
             }),
             None => Err(Fault::Unreadable(
                 "a session nobody holds was held".to_owned(),
@@ -170,22 +171,37 @@ impl Found {
     }
 
     /// Refuses if somebody runs the session.
-    fn check_free(&self, id: &SessionId, now: Timestamp) -> Result<(), Error> {
+    fn check_free(&self, id: &SessionId, now: &Moment) -> Result<(), Error> {
         match &self.owner {
-            Some(owner) if self.until > now => Err(Error::Held {
-                session: id.clone(),
-                owner: owner.clone(),
-                until: self.until,
-            }),
+            Some(owner) if !self.until.is_over(now) => Err(self.held_by(id, owner)),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses if anybody but this node has the session, whether its lease ran out or not: it
+    /// may run until somebody takes it.
+    fn check_not_elsewhere(&self, id: &SessionId, node: &NodeId) -> Result<(), Error> {
+        match &self.owner {
+            Some(owner) if owner != node => Err(self.held_by(id, owner)),
+            _ => Ok(()),
+        }
+    }
+
+    fn held_by(&self, id: &SessionId, owner: &NodeId) -> Error {
+        Error::Held {
+            session: id.clone(),
+            owner: owner.clone(),
+            until: self.until.wall,
         }
     }
 }
 
 /// The session, or `NotFound`.
 pub(super) async fn find(batch: &mut Batch, id: &SessionId) -> Result<Found, Fault> {
-    let find =
-        sqlx::query("SELECT key, head, fence, owner, lease_until FROM sessions WHERE id = ?");
+    let find = sqlx::query(
+        "SELECT key, head, fence, owner, lease_until, lease_boot, lease_mono
+         FROM sessions WHERE id = ?",
+    );
     let row = find.bind(id.as_str()).fetch_optional(&mut batch.connection);
     let Some(row) = row.await? else {
         return Err(Error::not_found(Entity::Session, id).into());
@@ -195,7 +211,7 @@ pub(super) async fn find(batch: &mut Batch, id: &SessionId) -> Result<Found, Fau
         head: row.count("head")?,
         fence: Fence(row.count("fence")?),
         owner: row.maybe_text("owner")?.map(Into::into),
-        until: row.time("lease_until")?,
+        until: lease::until(&row)?,
     })
 }
 
@@ -260,6 +276,9 @@ pub(super) async fn update(
     let texts = [title, model, patch.mode.as_deref(), config.as_deref()];
     check_texts(Entity::Session, texts.into_iter().flatten())?;
     let found = find(batch, id).await?;
+    if let Some(node) = &patch.unless_elsewhere {
+        found.check_not_elsewhere(id, node)?;
+    }
     let update = sqlx::query(
         "UPDATE sessions SET
          title = CASE WHEN ?2 THEN ?3 ELSE title END,
@@ -290,7 +309,7 @@ pub(super) async fn delete(
 ) -> Result<(), Fault> {
     let found = find(batch, id).await?;
     match guard {
-        Guard::Anyone => found.check_free(id, batch.now())?,
+        Guard::Anyone => found.check_free(id, batch.moment())?,
         Guard::Holder(_) => found.check(id, *guard)?,
     }
     blob::forget_session(batch, found.key).await?;

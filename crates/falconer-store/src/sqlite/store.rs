@@ -15,20 +15,19 @@ use crate::query::{
     SessionQuery,
 };
 use crate::record::{
-    Append, BlobRecord, Claim, Counts, Decided, DecisionRecord, Guard, InputRecord, InputState,
-    Inserted, Lease, LivePatch, Moved, NewAudit, NewBlob, NewInput, NewRule, NewSession, NewToken,
-    Owner, RequestRecord, RequestState, RulePatch, RuleRecord, SessionPatch, SessionRecord,
-    TokenRecord,
+    Append, BlobRecord, Claim, Counts, Death, Decided, DecisionRecord, Guard, InputRecord,
+    InputState, Inserted, Lease, LivePatch, Moved, NewAudit, NewBlob, NewInput, NewRule,
+    NewSession, NewToken, Node, Owner, RequestRecord, RequestState, RulePatch, RuleRecord,
+    SessionPatch, SessionRecord, TokenRecord,
 };
 use crate::store::{MAX_PAGE, Store};
 use crate::time::Timestamp;
 use crate::watch::Watcher;
 
-use super::lease::Whose;
 use super::row::{Columns as _, list, number};
 use super::session::Page;
 use super::{
-    SMALL, SqliteStore, audit, blob, counts, event, file, input, lease, live, request, rule,
+    SMALL, SqliteStore, audit, blob, counts, event, file, input, lease, live, node, request, rule,
     session, token,
 };
 
@@ -347,28 +346,36 @@ impl Store for SqliteStore {
         }))
     }
 
-    fn take_expired<'a>(
-        &'a self,
-        now: Timestamp,
-        node: &'a NodeId,
-        ttl: Duration,
-    ) -> Answer<'a, Vec<Lease>> {
-        let change = (Whose::Expired(now), node.clone(), ttl);
-        Box::pin(self.write(change, |batch, change| Box::pin(lease::take(batch, change))))
-    }
-
     fn take_over<'a>(
         &'a self,
         dead: &'a NodeId,
+        death: Death,
         node: &'a NodeId,
         ttl: Duration,
     ) -> Answer<'a, Vec<Lease>> {
-        let change = (Whose::Node(dead.clone()), node.clone(), ttl);
-        Box::pin(self.write(change, |batch, change| Box::pin(lease::take(batch, change))))
+        let change = (dead.clone(), death, node.clone(), ttl);
+        Box::pin(self.write(change, |batch, change| {
+            Box::pin(lease::take_over(batch, change))
+        }))
     }
 
     fn owners(&self) -> Answer<'_, Vec<Owner>> {
-        Box::pin(self.rows(sqlx::query(lease::OWNERS), lease::read_owner))
+        Box::pin(async move {
+            let rows = self.rows(sqlx::query(node::ALL), node::read).await?;
+            Ok(node::owners(rows, &self.clock.now()))
+        })
+    }
+
+    fn join(&self, node: Node, ttl: Duration) -> Answer<'_, ()> {
+        Box::pin(self.write((node, ttl), |batch, change| {
+            Box::pin(node::join(batch, change))
+        }))
+    }
+
+    fn leave<'a>(&'a self, node: &'a NodeId) -> Answer<'a, ()> {
+        Box::pin(self.write(node.clone(), |batch, node| {
+            Box::pin(async move { node::leave(batch, node).await })
+        }))
     }
 
     fn watch(&self) -> Watcher {

@@ -92,3 +92,76 @@ mod connections {
         );
     }
 }
+
+mod clocks {
+    use std::time::Duration;
+
+    use crate::sqlite::clock::Clock;
+    use crate::sqlite::{SqliteOptions, SqliteStore};
+    use crate::{Claim, Death, NewSession, SessionId, Store};
+
+    const HOUR: i64 = 3_600_000_000;
+    const LEASE: Duration = Duration::from_secs(30);
+
+    async fn open(path: &std::path::Path, clock: Clock) -> SqliteStore {
+        let mut options = SqliteOptions::new(path);
+        options.clock = clock;
+        options.open().await.unwrap()
+    }
+
+    fn jumped(micros: i64) -> Clock {
+        let mut clock = Clock::new();
+        clock.wall_offset = micros;
+        clock
+    }
+
+    /// A file with a session that node `a` claimed for a while.
+    async fn claimed(lease: Duration) -> (tempfile::TempDir, std::path::PathBuf, SessionId) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let store = SqliteStore::open(&path).await.unwrap();
+        let session = store.create_session(NewSession::new("auto", "/p")).await;
+        let session = session.unwrap().id;
+        let claim = store.claim(&session, &"a".into(), lease).await.unwrap();
+        assert!(matches!(claim, Claim::Claimed(_)));
+        (folder, path, session)
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_ends_no_lease() {
+        for jump in [HOUR, -HOUR, 0] {
+            let (_folder, path, session) = claimed(LEASE).await;
+            let other = open(&path, jumped(jump)).await;
+            let claim = other.claim(&session, &"b".into(), LEASE).await.unwrap();
+            assert!(matches!(claim, Claim::Held { .. }), "{jump}: {claim:?}");
+            let (silent, heir) = (Death::Silent, "b".into());
+            let taken = other.take_over(&"a".into(), silent, &heir, LEASE).await;
+            assert_eq!(taken.unwrap(), []);
+            assert!(!other.owners().await.unwrap()[0].is_expired, "{jump}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_back_keeps_no_lease_alive() {
+        let (_folder, path, _) = claimed(Duration::ZERO).await;
+        let other = open(&path, jumped(-HOUR)).await;
+        assert!(other.owners().await.unwrap()[0].is_expired);
+        let (silent, heir) = (Death::Silent, "b".into());
+        let taken = other.take_over(&"a".into(), silent, &heir, LEASE).await;
+        assert_eq!(taken.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_lease_of_another_boot_is_judged_by_the_wall_clock() {
+        let (_folder, path, session) = claimed(LEASE).await;
+        let mut clock = Clock::of_another_boot();
+        let soon = open(&path, clock.clone()).await;
+        let claim = soon.claim(&session, &"b".into(), LEASE).await.unwrap();
+        assert!(matches!(claim, Claim::Held { .. }), "{claim:?}");
+        clock.wall_offset = HOUR;
+        let later = open(&path, clock).await;
+        assert!(later.owners().await.unwrap()[0].is_expired);
+        let claim = later.claim(&session, &"b".into(), LEASE).await.unwrap();
+        assert!(matches!(claim, Claim::Claimed(_)), "{claim:?}");
+    }
+}

@@ -45,7 +45,7 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(WAITING);
         let place = options.place();
         let desk = Desk {
-            batch: Batch::new(connection),
+            batch: Batch::new(connection, options.clock.clone()),
             place: place.clone(),
             hints,
             seen,

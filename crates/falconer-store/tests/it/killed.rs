@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use falconer_store::{SessionId, SqliteStore, Store};
+use falconer_store::{Death, SessionId, SqliteStore, Store};
 
 use crate::child::{self, Played, say};
 use crate::scene::{LONG, Scene, checked_events, claimed, events};
@@ -58,7 +58,7 @@ async fn what_was_acknowledged_survives_and_nothing_is_half_there() {
         }
         // What the dead one held is taken over, and goes on where it was.
         let taken = store
-            .take_over(&"killed".into(), &"heir".into(), LONG)
+            .take_over(&"killed".into(), Death::Known, &"heir".into(), LONG)
             .await
             .unwrap();
         assert_eq!(taken.len(), 4);
