@@ -5,7 +5,7 @@ use std::path::Path;
 use falconer::Bypass;
 use falconer_store::{
     Decided, Guard, NewAudit, NewSession as NewRecord, RequestId, RequestRecord, RequestState,
-    SessionId, SessionPatch, SessionRecord, SessionState,
+    SessionId, SessionPatch, SessionRecord,
 };
 use serde_json::{Value, json};
 
@@ -35,20 +35,29 @@ impl Hub {
     /// `Directory`, `Invalid`, `BypassRefused`, or the store's.
     pub async fn create(&self, new: NewSession) -> Result<SessionRecord, Error> {
         self.check_mode(&new.mode)?;
+        self.check_engine(&new.engine).await?;
         let isolation = check_config(&new.config)?;
         if !isolation.is_none() {
             self.check_isolation(&new.engine, isolation).await?;
         }
         let cwd = directory(&new.cwd)?;
+        let mode = self.shared.narrow_mode(&cwd, &new.mode).await?;
         let mut record = NewRecord::new(new.engine, cwd);
         if let Some(id) = new.id {
             record.id = id;
         }
         record.title = new.title;
         record.model = new.model;
-        record.mode = new.mode;
+        record.mode = mode;
         record.config = new.config;
         Ok(self.shared.store.create_session(record).await?)
+    }
+
+    /// Refuses to make a session of an engine nobody knows.
+    async fn check_engine(&self, engine: &str) -> Result<(), Error> {
+        let (engines, engine) = (self.shared.config.engines.clone(), engine.to_owned());
+        let checked = tokio::task::spawn_blocking(move || engines.knows(&engine)).await;
+        Ok(checked.unwrap_or_else(|_| Err(LaunchError::broken()))?)
     }
 
     /// Refuses to make a session that could never be started as it is to be.
@@ -63,46 +72,36 @@ impl Hub {
         Ok(checked.unwrap_or_else(|_| Err(LaunchError::broken()))?)
     }
 
-    /// Changes a session; the engine is told if it runs.
+    /// Changes a session. Mode and model are changed where the session runs: the engine is told
+    /// first, and a session that another process runs is not changed from here.
     ///
     /// # Errors
-    /// `Invalid`, `BypassRefused`, what the engine said, or the store's.
+    /// `Invalid`, `BypassRefused`, `Elsewhere`, what the engine said, or the store's.
     pub async fn change(&self, id: &SessionId, change: Change) -> Result<SessionRecord, Error> {
-        let store = &self.shared.store;
-        let record = store.session(id).await?;
         let mut patch = SessionPatch::default();
         patch.title = change.title.map(Some);
         patch.pinned = change.pinned;
         patch.archived = change.archived;
-        if let Some(mode) = change.mode {
-            self.check_mode(&mode)?;
-            let told = self.tell(&record, |reply| Order::Mode(mode.clone(), reply));
-            told.await?;
-            patch.mode = Some(mode);
+        if let Some(mode) = &change.mode {
+            self.check_mode(mode)?;
         }
-        if let Some(model) = change.model {
-            let told = self.tell(&record, |reply| Order::Model(model.clone(), reply));
-            told.await?;
-            patch.model = Some(Some(model));
+        if change.mode.is_none() && change.model.is_none() {
+            return Ok(self.shared.store.update_session(id, patch).await?);
         }
-        Ok(store.update_session(id, patch).await?)
-    }
-
-    /// Tells the engine, if it runs.
-    async fn tell(
-        &self,
-        record: &SessionRecord,
-        order: impl FnOnce(crate::order::Reply<()>) -> Order,
-    ) -> Result<(), Error> {
-        use SessionState::{Ready, Running, Waiting};
-        if !matches!(record.state, Ready | Running | Waiting) {
-            return Ok(());
+        let record = self.shared.store.session(id).await?;
+        if let Some(mode) = &change.mode {
+            let widest = self.shared.narrow_mode(&record.cwd, mode).await?;
+            if widest != *mode {
+                return Err(Error::Invalid(format!(
+                    "the configuration allows no mode wider than `{widest}` in {}",
+                    record.cwd
+                )));
+            }
         }
-        match self.ask(&record.id, order).await {
-            // It ended meanwhile; the next start reads the record.
-            Err(Error::NotRunning(_)) => Ok(()),
-            other => other,
-        }
+        patch.mode = change.mode;
+        patch.model = change.model.map(Some);
+        let patch = Box::new(patch);
+        self.ask(id, |reply| Order::Change(patch, reply)).await
     }
 
     /// Answers a permission or a question, and keeps how it was shown. The answer is kept first;

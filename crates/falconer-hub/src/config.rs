@@ -21,11 +21,12 @@ pub struct HubConfig {
     pub(crate) park_after: Option<Duration>,
     pub(crate) answer_within: Duration,
     pub(crate) lease: Duration,
+    pub(crate) program: String,
 }
 
 impl HubConfig {
-    /// A hub with these engines. Locks of sessions and of the hub itself are files in `locks`;
-    /// every process that shares the store has to name the same directory.
+    /// A hub with these engines. Locks of conversations are files in `locks`; who runs a session
+    /// is in the store.
     pub fn new(engines: impl Engines, locks: impl Into<PathBuf>) -> Self {
         Self {
             engines: Arc::new(engines),
@@ -36,6 +37,7 @@ impl HubConfig {
             park_after: Some(Duration::from_secs(30 * 60)),
             answer_within: Duration::MAX,
             lease: Duration::from_secs(30),
+            program: "falconer".to_owned(),
         }
     }
 
@@ -67,6 +69,12 @@ impl HubConfig {
     /// How long a permission or question may stay open before it is denied; for ever unless said.
     pub fn answer_within(mut self, time: Duration) -> Self {
         self.answer_within = time;
+        self
+    }
+
+    /// What people call the process of this hub; others show it with its sessions.
+    pub fn program(mut self, name: impl Into<String>) -> Self {
+        self.program = name.into();
         self
     }
 

@@ -9,6 +9,7 @@ use falconer_session::{ModelInfo, Policy};
 use falconer_store::SessionRecord;
 
 use crate::isolation::SessionIsolation;
+use crate::limits::SessionLimits;
 
 /// What is needed to start the engine of a session.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub struct Launch {
     pub policy: Option<Arc<Policy>>,
     /// What of the project is not used, because nobody trusts it; the session says so.
     pub untrusted: Option<String>,
+    /// What the run may take at most, whatever the session says.
+    pub limits: SessionLimits,
 }
 
 impl Launch {
@@ -34,7 +37,15 @@ impl Launch {
             about,
             policy: None,
             untrusted: None,
+            limits: SessionLimits::default(),
         }
+    }
+
+    /// What the run may take at most, whatever the session says.
+    #[must_use]
+    pub fn limits(mut self, limits: SessionLimits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// What of the project is not used, because nobody trusts it.
@@ -103,6 +114,30 @@ pub trait Engines: Send + Sync + 'static {
     /// # Errors
     /// If the engine is unknown, missing or has no credentials.
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError>;
+
+    /// The widest permission mode that is not wider than `mode` and that sessions in this
+    /// directory may have. Called off the async threads: it may look at files.
+    ///
+    /// # Errors
+    /// If it cannot be known.
+    fn narrow_mode(&self, cwd: &Path, mode: &str) -> Result<String, LaunchError> {
+        let _ = cwd;
+        Ok(mode.to_owned())
+    }
+
+    /// Whether there is an engine of this name, installed or not.
+    ///
+    /// # Errors
+    /// If there is none; the code is [`LaunchError::UNKNOWN`].
+    fn knows(&self, engine: &str) -> Result<(), LaunchError> {
+        let names = self.names();
+        if names.iter().any(|known| known.name == engine) {
+            return Ok(());
+        }
+        let known: Vec<&str> = names.iter().map(|known| known.name.as_str()).collect();
+        let text = format!("unknown engine `{engine}`: use one of {}", known.join(", "));
+        Err(LaunchError::new(LaunchError::UNKNOWN, text))
+    }
 
     /// Whether sessions of this engine can be kept apart like this, as far as can be seen without
     /// starting it. Engines that say nothing cannot.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use falconer_store::{NodeId, SessionId};
+use falconer_store::{Node, NodeId, Owner, SessionId};
 
 use crate::engines::LaunchError;
 
@@ -37,12 +37,14 @@ pub enum Error {
         copy: SessionId,
     },
     /// Another process runs the session.
-    #[error("session {session} is run by another process ({owner})")]
+    #[error("session {session} is run by another process: {}", whereabouts(.owner, .at.as_deref()))]
     Elsewhere {
         /// The session.
         session: SessionId,
         /// Who runs it.
         owner: NodeId,
+        /// What that process said of itself, if it did.
+        at: Option<Box<Node>>,
     },
     /// A rule that cannot be used.
     #[error("{0}")]
@@ -72,7 +74,35 @@ pub enum Error {
     ShuttingDown,
 }
 
+/// Where a process is found, in words.
+fn whereabouts(owner: &NodeId, at: Option<&Node>) -> String {
+    let Some(node) = at else {
+        return owner.to_string();
+    };
+    let mut text = format!("`{}`", node.program);
+    if let Some(url) = &node.url {
+        text.push_str(&format!(" at {url}"));
+    }
+    match (&node.process, &node.machine) {
+        (Some(process), Some(machine)) => {
+            text.push_str(&format!(" (process {} on {machine})", process.pid));
+        }
+        (Some(process), None) => text.push_str(&format!(" (process {})", process.pid)),
+        (None, Some(machine)) => text.push_str(&format!(" (on {machine})")),
+        (None, None) => {}
+    }
+    text
+}
+
 impl Error {
+    pub(crate) fn elsewhere(session: &SessionId, owner: Owner) -> Self {
+        Self::Elsewhere {
+            session: session.clone(),
+            owner: owner.node,
+            at: owner.about.map(Box::new),
+        }
+    }
+
     /// Whether the same may succeed later.
     pub fn is_retryable(&self) -> bool {
         match self {

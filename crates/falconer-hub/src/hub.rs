@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::config::HubConfig;
 use crate::deltas::{Deltas, Listeners};
-use crate::engines::{EngineName, ProjectTrust, TrustVerdict};
+use crate::engines::{EngineName, LaunchError, ProjectTrust, TrustVerdict};
 use crate::error::Error;
 use crate::isolation::Conversations;
 use crate::keeper::Keeper;
@@ -64,7 +64,7 @@ impl Hub {
     /// # Errors
     /// If the store or the directory of the locks cannot be used.
     pub async fn open(store: Arc<dyn Store>, config: HubConfig) -> Result<Self, Error> {
-        let node = Node::enter(&config.locks)?;
+        let node = Node::new(&config.program);
         let shared = Arc::new(Shared {
             locks: SessionLocks::new(&config.locks),
             conversations: Conversations::new(&config.locks),
@@ -75,19 +75,30 @@ impl Hub {
             listeners: Listeners::default(),
             keepers: Mutex::default(),
         });
-        recovery::recover(&shared).await?;
-        let tasks = vec![
-            tokio::spawn(stay_alive(shared.clone())),
-            tokio::spawn(listen_to_others(shared.clone())),
-        ];
-        let background = Background {
+        shared.stay().await?;
+        // What is taken over below has to be renewed, however long it takes to see to it.
+        let mut background = Background {
+            tasks: vec![tokio::spawn(stay_alive(shared.clone()))],
             shared: shared.clone(),
-            tasks,
         };
+        recovery::recover(&shared).await?;
+        (background.tasks).extend([
+            tokio::spawn(look_after_others(shared.clone())),
+            tokio::spawn(listen_to_others(shared.clone())),
+        ]);
         Ok(Self {
             shared,
             _background: Arc::new(background),
         })
+    }
+
+    /// Says where this hub is reached over HTTP, for those who look for one of its sessions.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn is_reached_at(&self, url: impl Into<String>) -> Result<(), Error> {
+        self.shared.node.is_reached_at(url.into());
+        self.shared.stay().await
     }
 
     /// Takes secrets out of everything the hub keeps; whoever makes a secret teaches it.
@@ -239,7 +250,10 @@ impl Hub {
             // An error means that the keeper is gone, which is what was waited for.
             let _ = ended.await;
         }
-        self.shared.node.leave();
+        let (store, node) = (&self.shared.store, &self.shared.node.id);
+        if let Err(error) = store.leave(node).await {
+            tracing::warn!(%error, "failed to say that this server is gone");
+        }
     }
 
     pub(crate) async fn ask<T>(
@@ -254,6 +268,40 @@ impl Hub {
 }
 
 impl Shared {
+    /// Says that this hub is alive, and who it is.
+    async fn stay(&self) -> Result<(), Error> {
+        let joined = self.store.join(self.node.about(), self.config.lease);
+        Ok(joined.await?)
+    }
+
+    /// Makes sure that no other hub has the session. One that is dead loses it.
+    ///
+    /// # Errors
+    /// `Elsewhere`, or the store's.
+    pub(crate) async fn not_elsewhere(&self, session: &SessionId) -> Result<(), Error> {
+        let record = self.store.session(session).await?;
+        let Some(node) = record.owner.filter(|owner| *owner != self.node.id) else {
+            return Ok(());
+        };
+        let owners = self.store.owners().await?;
+        let Some(owner) = owners.into_iter().find(|owner| owner.node == node) else {
+            return Ok(());
+        };
+        match self.node.death_of(&owner) {
+            Some(death) => recovery::take_over(self, &node, death).await,
+            None => Err(Error::elsewhere(session, owner)),
+        }
+    }
+
+    /// The mode that sessions in this directory may have when they are to have this one.
+    pub(crate) async fn narrow_mode(&self, cwd: &str, mode: &str) -> Result<String, Error> {
+        let engines = self.config.engines.clone();
+        let (cwd, mode) = (std::path::PathBuf::from(cwd), mode.to_owned());
+        let narrowing = tokio::task::spawn_blocking(move || engines.narrow_mode(&cwd, &mode));
+        let narrowed = narrowing.await;
+        Ok(narrowed.unwrap_or_else(|_| Err(LaunchError::broken()))?)
+    }
+
     fn keepers(&self) -> MutexGuard<'_, Keepers> {
         self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -328,21 +376,39 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Renews the leases of this hub, and takes over from hubs that no longer do.
+/// Renews the leases of this hub, and does nothing else: whatever takes long here loses sessions.
 async fn stay_alive(shared: Arc<Shared>) {
     let lease = shared.config.lease;
-    let mut beats = tokio::time::interval(lease / 3);
-    beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut beats = beats(&shared);
     loop {
         beats.tick().await;
-        match shared.store.renew(&shared.node.id, lease).await {
+        let renewed = shared.store.renew(&shared.node.id, lease);
+        let (renewed, stayed) = tokio::join!(renewed, shared.stay());
+        match renewed {
             Ok(leases) => tell_losers(&shared, &leases),
             Err(error) => tracing::warn!(%error, "failed to renew the leases"),
         }
+        if let Err(error) = stayed {
+            tracing::warn!(%error, "failed to say that this server is alive");
+        }
+    }
+}
+
+/// Takes over from hubs that no longer renew.
+async fn look_after_others(shared: Arc<Shared>) {
+    let mut beats = beats(&shared);
+    loop {
+        beats.tick().await;
         if let Err(error) = recovery::recover(&shared).await {
             tracing::warn!(%error, "failed to look for what others left");
         }
     }
+}
+
+fn beats(shared: &Shared) -> tokio::time::Interval {
+    let mut beats = tokio::time::interval(shared.config.lease / 3);
+    beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    beats
 }
 
 /// A keeper whose lease is not among those that are left may have lost it.

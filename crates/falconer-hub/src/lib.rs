@@ -43,6 +43,5 @@ pub use hub::Hub;
 pub use isolation::{SandboxedCommands, SessionIsolation, SessionNetwork};
 pub use limits::SessionLimits;
 pub use message::{Accepted, Change, NewMessage, NewSession, TakenBack};
-pub use nodes::is_hub_lock;
 pub use rules::{Explained, Question, Suggested, WouldHave};
 pub use verdict::{Answerer, NewRule, RuleReach, Verdict};

@@ -48,6 +48,25 @@ impl SessionLimits {
         }
     }
 
+    /// The smaller of each two.
+    pub(crate) fn within(self, widest: &Self) -> Self {
+        fn smaller<T: PartialOrd + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) if other < one => Some(other),
+                (one, other) => one.or(other),
+            }
+        }
+        Self {
+            deadline_seconds: smaller(self.deadline_seconds, widest.deadline_seconds),
+            silence_seconds: smaller(self.silence_seconds, widest.silence_seconds),
+            turns: smaller(self.turns, widest.turns),
+            usd: smaller(self.usd, widest.usd),
+            input_tokens: smaller(self.input_tokens, widest.input_tokens),
+            output_tokens: smaller(self.output_tokens, widest.output_tokens),
+            total_tokens: smaller(self.total_tokens, widest.total_tokens),
+        }
+    }
+
     pub(crate) fn for_session(&self) -> Result<Limits, String> {
         let mut limits = Limits::default();
         limits.deadline = seconds("deadline_seconds", self.deadline_seconds)?;

@@ -1,7 +1,7 @@
 //! What the keeper of a session is told.
 
 use falconer_session::{Answer, EngineInfo, EventStream, SessionHandle, SessionSpec};
-use falconer_store::{Decided, MessageId, RequestRecord, SessionRecord};
+use falconer_store::{Decided, MessageId, RequestRecord, SessionPatch, SessionRecord};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
@@ -36,8 +36,8 @@ pub(crate) enum Order {
     /// A request was answered in the store: tell the agent.
     Deliver(Box<RequestRecord>, Reply<()>),
     Interrupt(Reply<()>),
-    Model(String, Reply<()>),
-    Mode(String, Reply<()>),
+    /// Change mode or model, and whatever else the patch says.
+    Change(Box<SessionPatch>, Reply<SessionRecord>),
     StopTask(String, Reply<()>),
     Info(Reply<EngineInfo>),
     Resume(Reply<SessionRecord>),

@@ -1,11 +1,9 @@
 //! After somebody died: ends orphaned processes and closes what was open. Runs nothing.
 
-use std::sync::Arc;
-
 use falconer_event::{Event, Failure, RunId, Sequence};
 use falconer_sandbox::end_leftovers;
 use falconer_store::{
-    Append, EventQuery, Fence, InputQuery, InputState, Lease, LivePatch, NewEvent, NodeId,
+    Append, Death, EventQuery, Fence, InputQuery, InputState, LivePatch, NewEvent, NodeId,
     RequestQuery, RequestState, SessionId, SessionState,
 };
 
@@ -15,19 +13,37 @@ use crate::keeper::written;
 use crate::loose_ends::{LooseEnds, SERVER_DIED};
 use crate::nodes::host_of;
 
-/// Sees to the sessions of hubs that are gone.
-pub(crate) async fn recover(shared: &Arc<Shared>) -> Result<(), Error> {
-    let (store, node, lease) = (&shared.store, &shared.node.id, shared.config.lease);
-    for owner in store.owners().await? {
-        if shared.node.is_dead(&owner.node) {
-            end_processes(&owner.node).await;
-            let taken = store.take_over(&owner.node, node, lease).await?;
-            mark(shared, taken).await?;
+/// Sees to the sessions of hubs that are gone. What one of them left does not keep others waiting.
+pub(crate) async fn recover(shared: &Shared) -> Result<(), Error> {
+    for owner in shared.store.owners().await? {
+        if let Some(death) = shared.node.death_of(&owner) {
+            take_over(shared, &owner.node, death).await?;
         }
     }
-    let now = falconer_store::Timestamp::now();
-    let taken = store.take_expired(now, node, lease).await?;
-    mark(shared, taken).await
+    Ok(())
+}
+
+/// Takes the sessions of a dead hub, closes what was open in them and lets them go.
+pub(crate) async fn take_over(shared: &Shared, dead: &NodeId, death: Death) -> Result<(), Error> {
+    if death == Death::Known {
+        end_processes(dead).await;
+    }
+    let (store, lease) = (&shared.store, shared.config.lease);
+    let taken = store.take_over(dead, death, &shared.node.id, lease).await?;
+    if death == Death::Silent && !taken.is_empty() {
+        // Not before its sessions were taken: until then it may come back and go on.
+        end_processes(dead).await;
+    }
+    for lease in taken {
+        tracing::warn!(session = %lease.session, %dead, ?death, "took over a session");
+        if let Err(error) = tie_loose_ends(shared, &lease.session, lease.fence).await {
+            tracing::warn!(session = %lease.session, %error, "failed to close what was open");
+        }
+        if let Err(error) = store.release(&lease.session, lease.fence).await {
+            tracing::warn!(session = %lease.session, %error, "failed to let a session go");
+        }
+    }
+    Ok(())
 }
 
 /// What a dead hub started must not go on, whether its own watchdog saw to it or not.
@@ -40,14 +56,6 @@ async fn end_processes(dead: &NodeId) {
         Ok(ended) => tracing::warn!(ended, "ended processes that a dead server left behind"),
         Err(error) => tracing::warn!(%error, "failed to look for processes left behind"),
     }
-}
-
-async fn mark(shared: &Shared, taken: Vec<Lease>) -> Result<(), Error> {
-    for lease in taken {
-        tie_loose_ends(shared, &lease.session, lease.fence).await?;
-        shared.store.release(&lease.session, lease.fence).await?;
-    }
-    Ok(())
 }
 
 /// Closes what the last run of a session left open, and says that it was interrupted.

@@ -1,7 +1,7 @@
 //! A session that somebody started himself: he has its handle, the keeper writes down what
 //! happens and tells him when it is kept.
 
-use falconer_event::{Body, Event, ItemContent, RunId};
+use falconer_event::{Body, Draft, Event, ItemContent, RunId, Sequence, Source, Warning};
 use falconer_session::{Answer, EventStream, Outlet, SessionHandle};
 use falconer_store::{Decided, Error as StoreError, Fence, LivePatch, RequestState};
 
@@ -51,6 +51,7 @@ impl Keeper {
 
     /// An answer of the starter: kept first, unless somebody else was faster.
     pub(super) async fn answer_adopted(&mut self, answer: Answer) -> Result<Decided, Error> {
+        self.check_lease().await;
         let store = self.shared.store.clone();
         let id = answer.id.as_str().into();
         let request = store.request(&id).await?;
@@ -87,6 +88,19 @@ impl Keeper {
         let text = format!("the run is ended because its events cannot be kept: {error}");
         let instead = events.first();
         self.tell_starter(instead.map(|event| warning(event, "store_failed", text)));
+    }
+
+    /// Another process took the session: this is the last event the starter gets.
+    pub(super) fn tell_starter_of_loss(&self) {
+        let mut lost = Warning::default();
+        lost.kind = "session_taken".to_owned();
+        lost.text = "another process took the session over, because this one was not heard of for \
+             too long; what happened here since is not kept"
+            .to_owned();
+        let draft = Draft::new(Source::Falconer, Body::Warning(lost));
+        let now = falconer_store::Timestamp::now().to_string();
+        let mut sequence = Sequence::new(self.session.as_str());
+        self.tell_starter([sequence.stamp(&RunId::default(), now, draft)]);
     }
 
     /// A session without a name is called by how it began.

@@ -29,6 +29,8 @@ impl Keeper {
             // It was decided already: what must not run is denied.
             live = falconer_session::Verdict::Deny(why.to_string());
         }
+        // Who slept while his session was taken must not act on what was decided before.
+        self.check_lease().await;
         let Some(run) = &mut self.run else {
             return Err(Error::NotRunning(self.session.clone()));
         };

@@ -2,8 +2,8 @@
 
 use falconer_session::Cancelled;
 use falconer_store::{
-    Attachment, Delivery, Guard, InputQuery, InputRecord, InputState, Inserted, MessageId,
-    NewInput, SessionPatch, SessionState,
+    Attachment, Delivery, Error as StoreError, Fence, Guard, InputQuery, InputRecord, InputState,
+    Inserted, MessageId, NewInput, SessionPatch, SessionState,
 };
 
 use super::Keeper;
@@ -16,28 +16,64 @@ const TITLE: usize = 80;
 
 impl Keeper {
     pub(super) async fn send(&mut self, message: NewMessage) -> Result<Accepted, Error> {
+        match self.try_send(message.clone()).await {
+            // It was taken over meanwhile, and the message is not kept: ask for the session anew.
+            Err(Error::Store(StoreError::StaleFence { .. })) if self.run.is_some() => {
+                self.tell_starter_of_loss();
+                self.abandon_run().await;
+                self.try_send(message).await
+            }
+            sent => sent,
+        }
+    }
+
+    /// Keeps a message and hands it over. Only who has the session keeps it: what is refused
+    /// because another process runs the session can be sent there, with the same id.
+    async fn try_send(&mut self, message: NewMessage) -> Result<Accepted, Error> {
         let record = self.shared.store.session(&self.session).await?;
         if record.state == SessionState::Closed {
             return Err(Error::Closed(self.session.clone()));
         }
         let new = self.new_input(message).await?;
-        let input = match self.shared.store.insert_input(new).await? {
-            Inserted::New(input) => input,
-            Inserted::Existing(message) => {
-                return Ok(Accepted {
-                    message,
-                    duplicate: true,
-                });
+        let claimed = match &self.run {
+            Some(_) => None,
+            None => Some(self.claim().await?),
+        };
+        let input = match self.insert(new, claimed).await {
+            Ok(Inserted::New(input)) => input,
+            other => {
+                if let Some(fence) = claimed {
+                    self.attempt("let a session go", async {
+                        self.shared.store.release(&self.session, fence).await
+                    })
+                    .await;
+                }
+                let message = other?.into_record();
+                let duplicate = true;
+                return Ok(Accepted { message, duplicate });
             }
         };
         if record.title.is_none() {
             self.name_after(&input.text).await;
         }
-        match self.hand_over(&input).await {
+        let handed = match claimed {
+            None => self.give(&input).await,
+            // It is among those that wait, after those that waited before.
+            Some(fence) => self.start_claimed(fence).await,
+        };
+        match handed {
             Ok(()) => Ok(Accepted {
                 message: input,
                 duplicate: false,
             }),
+            // The session was taken over after the message was kept: it waits there.
+            Err(Error::Store(StoreError::StaleFence { .. })) => {
+                self.check_lease().await;
+                Ok(Accepted {
+                    message: self.shared.store.input(&input.id).await?,
+                    duplicate: false,
+                })
+            }
             Err(error) => {
                 self.drop_input(&input.id).await;
                 Err(error)
@@ -45,12 +81,17 @@ impl Keeper {
         }
     }
 
-    async fn hand_over(&mut self, input: &InputRecord) -> Result<(), Error> {
-        match self.run.is_some() {
-            true => self.give(input).await,
-            // It is among those that wait, after those that waited before.
-            false => self.ensure_run().await,
-        }
+    async fn insert(
+        &self,
+        mut new: NewInput,
+        claimed: Option<Fence>,
+    ) -> Result<Inserted<InputRecord>, Error> {
+        let fence = claimed.or(self.run.as_ref().map(|run| run.fence));
+        let Some(fence) = fence else {
+            return Err(Error::NotRunning(self.session.clone()));
+        };
+        new.guard = Guard::Holder(fence);
+        Ok(self.shared.store.insert_input(new).await?)
     }
 
     async fn new_input(&self, message: NewMessage) -> Result<NewInput, Error> {
@@ -147,10 +188,13 @@ impl Keeper {
                 })
             }
             None => {
+                // Whoever has the session may be giving it to the agent right now.
+                let fence = self.claim().await?;
                 let (from, to) = (InputState::Queued, InputState::Cancelled);
                 let store = &self.shared.store;
-                let moved = store.move_input(id, from, to, Guard::Anyone).await?;
-                Ok(match moved.is_yes() {
+                let moved = store.move_input(id, from, to, Guard::Holder(fence)).await;
+                store.release(&self.session, fence).await?;
+                Ok(match moved?.is_yes() {
                     true => TakenBack::Yes,
                     false => TakenBack::TooLate,
                 })

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use falconer_event::Event;
 use falconer_session::{EventStream, Outlet, SessionHandle};
-use falconer_store::{Fence, LivePatch, SessionId, SessionState};
+use falconer_store::{Fence, LivePatch, SessionId, SessionPatch, SessionRecord, SessionState};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -168,37 +168,72 @@ impl Keeper {
             Order::Delete(reply) => answer(reply, self.delete().await),
             Order::Look => self.look().await,
             Order::CheckLease => self.check_lease().await,
+            Order::Change(patch, reply) => self.change(*patch, reply).await,
             Order::Interrupt(reply) => {
-                self.job(reply, |handle| async move { handle.interrupt().await });
-            }
-            Order::Model(model, reply) => {
-                self.job(reply, |handle| async move { handle.set_model(model).await });
-            }
-            Order::Mode(mode, reply) => {
-                let mode = mode.into();
-                self.job(reply, |handle| async move { handle.set_mode(mode).await });
+                let interrupt = |handle: SessionHandle| async move { handle.interrupt().await };
+                self.job(reply, interrupt).await;
             }
             Order::StopTask(task, reply) => {
-                self.job(reply, |handle| async move { handle.stop_task(task).await });
+                let stop = |handle: SessionHandle| async move { handle.stop_task(task).await };
+                self.job(reply, stop).await;
             }
-            Order::Info(reply) => self.job(reply, |handle| async move { handle.info().await }),
+            Order::Info(reply) => {
+                let info = |handle: SessionHandle| async move { handle.info().await };
+                self.job(reply, info).await;
+            }
             Order::ShutDown(done) => drop(done),
         }
     }
 
     /// Asks the engine without waiting for it.
-    fn job<T, Asked>(&mut self, reply: Reply<T>, ask: impl FnOnce(SessionHandle) -> Asked)
+    async fn job<T, E, Asked>(&mut self, reply: Reply<T>, ask: impl FnOnce(SessionHandle) -> Asked)
     where
         T: Send + 'static,
-        Asked: Future<Output = Result<T, falconer_session::Error>> + Send + 'static,
+        E: Into<Error>,
+        Asked: Future<Output = Result<T, E>> + Send + 'static,
     {
         let Some(run) = &self.run else {
-            answer(reply, Err(Error::NotRunning(self.session.clone())));
+            answer(reply, Err(self.not_running().await));
             return;
         };
         let asked = ask(run.handle.clone());
         self.jobs
-            .spawn(async move { answer(reply, asked.await.map_err(Error::from)) });
+            .spawn(async move { answer(reply, asked.await.map_err(Into::into)) });
+    }
+
+    /// Why there is no run here: there is one elsewhere, or there is none.
+    async fn not_running(&self) -> Error {
+        match self.shared.not_elsewhere(&self.session).await {
+            Ok(()) => Error::NotRunning(self.session.clone()),
+            Err(error) => error,
+        }
+    }
+
+    /// Changes mode or model: the engine is told first, if one runs, and the record says only
+    /// what holds. A session that another hub has is not changed from here.
+    async fn change(&mut self, patch: SessionPatch, reply: Reply<SessionRecord>) {
+        let patch = patch.unless_elsewhere(self.shared.node.id.clone());
+        let (store, session) = (self.shared.store.clone(), self.session.clone());
+        if self.run.is_none() {
+            let changed = match self.shared.not_elsewhere(&session).await {
+                Ok(()) => store
+                    .update_session(&session, patch)
+                    .await
+                    .map_err(Error::from),
+                Err(error) => Err(error),
+            };
+            return answer(reply, changed);
+        }
+        let tell = |handle: SessionHandle| async move {
+            if let Some(mode) = &patch.mode {
+                handle.set_mode(mode.as_str().into()).await?;
+            }
+            if let Some(Some(model)) = &patch.model {
+                handle.set_model(model.clone()).await?;
+            }
+            Ok::<_, Error>(store.update_session(&session, patch).await?)
+        };
+        self.job(reply, tell).await;
     }
 
     /// Ends the engine and writes down everything it still says.
@@ -258,13 +293,14 @@ impl Keeper {
             return;
         };
         let is_lost = match self.shared.store.session(&self.session).await {
-            Ok(record) => record.fence != run.fence,
+            Ok(record) => record.fence != run.fence || record.owner.is_none(),
             Err(falconer_store::Error::NotFound { .. }) => true,
             // Nothing is known; every write is checked by the store anyway.
             Err(_) => false,
         };
         if is_lost {
             tracing::warn!(session = %self.session, "somebody else runs the session now");
+            self.tell_starter_of_loss();
             self.abandon_run().await;
         }
     }

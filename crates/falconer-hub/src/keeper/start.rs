@@ -22,6 +22,11 @@ impl Keeper {
             return Ok(());
         }
         let fence = self.claim().await?;
+        self.start_claimed(fence).await
+    }
+
+    /// Starts the engine of a session that was claimed for it.
+    pub(super) async fn start_claimed(&mut self, fence: Fence) -> Result<(), Error> {
         let started = self.start(fence).await;
         self.run = Some(self.or_let_go(fence, started).await?);
         self.deliver_queued().await
@@ -45,34 +50,25 @@ impl Keeper {
     pub(super) async fn claim(&self) -> Result<Fence, Error> {
         let shared = &self.shared;
         let (node, lease) = (&shared.node.id, shared.config.lease);
-        match shared.store.claim(&self.session, node, lease).await? {
-            Claim::Claimed(lease) => Ok(lease.fence),
-            Claim::Held { owner, .. } if shared.node.is_dead(&owner) => {
-                recovery::recover(shared).await?;
-                match shared.store.claim(&self.session, node, lease).await? {
-                    Claim::Claimed(lease) => Ok(lease.fence),
-                    Claim::Held { owner, .. } => Err(self.elsewhere(owner)),
-                    _ => Err(Error::NotRunning(self.session.clone())),
-                }
+        loop {
+            // Somebody who is dead is not just replaced: what he left is seen to first.
+            shared.not_elsewhere(&self.session).await?;
+            match shared.store.claim(&self.session, node, lease).await? {
+                Claim::Claimed(lease) => return Ok(lease.fence),
+                // Somebody was faster; the next look says who.
+                _ => tokio::task::yield_now().await,
             }
-            Claim::Held { owner, .. } => Err(self.elsewhere(owner)),
-            _ => Err(Error::NotRunning(self.session.clone())),
-        }
-    }
-
-    fn elsewhere(&self, owner: falconer_store::NodeId) -> Error {
-        Error::Elsewhere {
-            session: self.session.clone(),
-            owner,
         }
     }
 
     async fn start(&self, fence: Fence) -> Result<LiveRun, Error> {
-        let record = self.settled(fence).await?;
+        let mut record = self.settled(fence).await?;
+        // What may be done here may have become less since the session was made.
+        record.mode = self.shared.narrow_mode(&record.cwd, &record.mode).await?;
         let launch = self.launch(&record).await?;
         let run: RunId = uuid::Uuid::new_v4().to_string().into();
         let spec = self.spec(&record, launch, run.clone())?;
-        let started = LivePatch::default().run(Some(run));
+        let started = LivePatch::default().run(Some(run)).mode(&record.mode);
         self.begin(fence, record, started, spec).await
     }
 
@@ -134,7 +130,8 @@ impl Keeper {
         run: RunId,
     ) -> Result<SessionSpec, Error> {
         let config = &self.shared.config;
-        let limits = SessionLimits::of(&record.config).and_then(|limits| limits.for_session());
+        let limits = SessionLimits::of(&record.config)
+            .and_then(|limits| limits.within(&launch.limits).for_session());
         let mut spec = SessionSpec::new(self.shared.locks.clone())
             .name(record.id.as_str(), record.head)
             .run(run)

@@ -2,10 +2,13 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use falconer_event::{Body, Resolution};
 use falconer_hub::{Change, Error, NewMessage, Verdict};
-use falconer_store::{Decided, InputQuery, InputState, RequestState, SessionId, SessionState};
+use falconer_store::{
+    Decided, Error as StoreError, InputQuery, InputState, RequestState, SessionId, SessionState,
+};
 
 use crate::place::{Place, events, kinds, open_request, send, state, until, uuid};
 
@@ -124,13 +127,25 @@ async fn another_hub_sees_a_live_session_and_answers_it_but_does_not_run_it() {
     let session = place.session(&one).await;
     send(&one, &session, "write one").await;
     let request = open_request(&two, &session).await;
-    let elsewhere = two
-        .send(&session, NewMessage::new(uuid(), "hello", "ben"))
-        .await;
-    assert!(
-        matches!(elsewhere, Err(Error::Elsewhere { .. })),
-        "{elsewhere:?}"
-    );
+    let hello = NewMessage::new(uuid(), "hello", "ben");
+    let mut plan = Change::default();
+    plan.mode = Some("plan".to_owned());
+    let refused = [
+        two.send(&session, hello.clone()).await.err(),
+        two.interrupt(&session).await.err(),
+        two.change(&session, plan).await.err(),
+        two.resume(&session).await.err(),
+        two.close(&session).await.err(),
+        two.delete(&session).await.err(),
+        two.stop_task(&session, "task").await.err(),
+        two.info(&session).await.err(),
+    ];
+    for (number, refused) in refused.iter().enumerate() {
+        let is_elsewhere = matches!(refused, Some(Error::Elsewhere { at: Some(_), .. }));
+        assert!(is_elsewhere, "{number}: {refused:?}");
+    }
+    assert_eq!(one.store().session(&session).await.unwrap().mode, "default");
+    assert!(!one.send(&session, hello).await.unwrap().duplicate);
     let answer = two
         .answer(&request.id, &request.digest, Verdict::Allow, "ben")
         .await;
@@ -169,7 +184,9 @@ async fn a_hub_that_shuts_down_keeps_what_is_queued() {
 async fn a_hub_without_its_store_ends_its_engines() {
     let place = Place::new();
     let store = place.store().await;
-    let hub = falconer_hub::Hub::open(store.clone(), place.config())
+    // Without its store it cannot let the session go: its lease has to run out.
+    let config = place.config().lease(Duration::from_secs(1));
+    let hub = falconer_hub::Hub::open(store.clone(), config)
         .await
         .unwrap();
     let session = place.session(&hub).await;
@@ -179,13 +196,19 @@ async fn a_hub_without_its_store_ends_its_engines() {
     // What happens next cannot be written down.
     let _ = hub.interrupt(&session).await;
     let gone = tokio::time::timeout(crate::place::LIMIT, async {
-        while !matches!(hub.interrupt(&session).await, Err(Error::NotRunning(_))) {
+        // Who runs it is looked for in the store, but only when it does not run here.
+        let closed = |error: &Error| matches!(error, Error::Store(StoreError::Closed));
+        while !hub
+            .interrupt(&session)
+            .await
+            .is_err_and(|error| closed(&error))
+        {
             tokio::task::yield_now().await;
         }
     });
     gone.await.expect("a run nobody can see is ended");
     drop(hub);
-    let hub = place.hub().await;
-    let record = hub.store().session(&session).await.unwrap();
-    assert_eq!(record.state, SessionState::Interrupted);
+    let config = place.config().lease(Duration::from_secs(1));
+    let hub = falconer_hub::Hub::open(place.store().await, config).await;
+    state(&hub.unwrap(), &session, SessionState::Interrupted).await;
 }

@@ -151,6 +151,9 @@ async fn a_session_whose_engine_was_parked_goes_on_with_its_own_conversation() {
 async fn an_engine_that_cannot_be_started_is_told_and_the_message_does_not_wait() {
     let place = Place::new();
     let hub = place.hub().await;
+    let unknown = falconer_hub::NewSession::new("kettle", place.work());
+    let refused = hub.create(unknown).await;
+    assert!(matches!(&refused, Err(Error::Launch(error)) if error.code == LaunchError::UNKNOWN));
     let new = falconer_hub::NewSession::new("teapot", place.work());
     let session = hub.create(new).await.unwrap().id;
     let failed = hub

@@ -108,7 +108,10 @@ impl Engines for Scripted {
     }
 
     fn names(&self) -> Vec<EngineName> {
-        vec![EngineName::available("script", "it is a test")]
+        vec![
+            EngineName::available("script", "it is a test"),
+            EngineName::missing("teapot", "it cannot be started"),
+        ]
     }
 }
 
