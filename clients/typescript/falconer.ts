@@ -107,6 +107,9 @@ export type ForkSession = { at?: number | null; title?: string | null };
 /** How the server is. */
 export type Health = { status: string; version: string };
 
+/** A process that runs sessions of the same store. */
+export type Holder = { program: string; url?: string | null; machine?: string | null; process?: number | null };
+
 /** An image that a tool returned.  Its bytes are never part of an event's JSON: the process that runs the session has them in `data`, and a store keeps them as an attachment, which `id` names. */
 export type Image = { media_type: string; bytes: number; id?: string | null };
 
@@ -168,7 +171,7 @@ export type PermissionResolved = { id: string; resolution: Resolution; by: strin
 export type Preview = { text: string; length: number; first_line: string; truncated: boolean };
 
 /** An error as it is sent. */
-export type Problem = { type: string; title: string; status: number; detail: string; code: Code2; hint?: string | null; request?: (Request | null) };
+export type Problem = { type: string; title: string; status: number; detail: string; code: Code2; hint?: string | null; request?: (Request | null); holder?: (Holder | null) };
 
 /** What a project wants beyond narrowing, and whether somebody trusts it. */
 export type ProjectTrust = { project: string; standing: string; digest: string; items: (TrustItem)[]; gone: (string)[]; ignored: (string)[] };

@@ -196,9 +196,40 @@ pub struct Problem {
     /// With `already_answered` and `expired`: the request as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Box<Request>>,
+    /// With `session_held`: the process that runs the session, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Box<Holder>>,
     /// Seconds to wait, with `too_many_attempts`.
     #[serde(skip)]
-    pub(crate) retry_after: Option<u64>,
+    pub(crate) retry_after: Option<u32>,
+}
+
+/// A process that runs sessions of the same store.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Holder {
+    /// What people call such a process, such as `falconer serve`.
+    pub program: String,
+    /// Where it is reached, if it is a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The name of its machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// The number of the process on that machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
+}
+
+impl From<falconer_store::Node> for Holder {
+    fn from(node: falconer_store::Node) -> Self {
+        Self {
+            program: node.program,
+            url: node.url,
+            machine: node.machine,
+            process: node.process.map(|process| process.pid),
+        }
+    }
 }
 
 impl Problem {
@@ -213,6 +244,7 @@ impl Problem {
             code,
             hint: hint.map(str::to_owned),
             request: None,
+            holder: None,
             retry_after: None,
         }
     }
@@ -238,8 +270,17 @@ impl Problem {
         self
     }
 
+    pub(crate) fn held_by(mut self, node: falconer_store::Node) -> Self {
+        self.hint = Some(match &node.url {
+            Some(url) => format!("nothing was changed; ask the server at {url}"),
+            None => "nothing was changed; use the process that runs it, or end that one".to_owned(),
+        });
+        self.holder = Some(Box::new(node.into()));
+        self
+    }
+
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
-        self.retry_after = Some(seconds);
+        self.retry_after = Some(u32::try_from(seconds).unwrap_or(u32::MAX));
         self
     }
 }

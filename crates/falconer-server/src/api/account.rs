@@ -24,6 +24,7 @@ pub(crate) struct Me {
 
 /// A token to make.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TokenAsked {
     /// What people call it.
     pub(crate) name: String,
@@ -46,6 +47,7 @@ pub(crate) struct TokenList {
 
 /// A login link to make.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CodeAsked {
     /// What people will call the login.
     #[serde(default)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A message to send.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SendMessage {
     /// Your own id of the message: sent twice, it counts once.
     pub(crate) client_msg_id: String,

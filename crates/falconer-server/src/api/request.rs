@@ -20,6 +20,7 @@ pub(crate) struct RequestList {
 
 /// An answer to exactly what was shown.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct AnswerRequest {
     /// The digest of the request that was shown.
     pub(crate) digest: String,

@@ -38,6 +38,7 @@ pub(crate) enum RuleReach {
 
 /// A rule to make.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RuleAsked {
     /// What it is about, such as `Bash(git status:*)`.
     pub(crate) text: String,
@@ -47,6 +48,7 @@ pub(crate) struct RuleAsked {
 
 /// What is to be different about a rule; what is missing stays.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ChangeRule {
     #[serde(default)]
     pub(crate) text: Option<String>,
@@ -58,6 +60,7 @@ pub(crate) struct ChangeRule {
 
 /// A call to judge.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ExplainRule {
     pub(crate) tool: String,
     #[serde(default)]

@@ -107,6 +107,7 @@ pub(crate) struct SessionList {
 
 /// A session to make.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CreateSession {
     /// A UUID of your choice; one is made otherwise.
     #[serde(default)]
@@ -138,6 +139,7 @@ pub(crate) struct CreateSession {
 
 /// What is to be different; what is missing stays.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ChangeSession {
     #[serde(default)]
     pub(crate) title: Option<String>,
@@ -153,6 +155,7 @@ pub(crate) struct ChangeSession {
 
 /// Where to fork.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ForkSession {
     /// The number of the last event, to be sure that nothing happened meanwhile.
     #[serde(default)]

@@ -52,6 +52,7 @@ pub(crate) struct Folder {
 
 /// Markdown texts.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Render {
     pub(crate) texts: Vec<String>,
 }

@@ -48,7 +48,14 @@ impl From<HubError> for Problem {
             HubError::NotRunning(_) | HubError::Closed(_) | HubError::Copied { .. } => {
                 Self::new(Code::WrongState, text)
             }
-            HubError::Elsewhere { .. } | HubError::Lock(_) => Self::new(Code::SessionHeld, text),
+            HubError::Elsewhere { at, .. } => {
+                let problem = Self::new(Code::SessionHeld, text);
+                match at {
+                    Some(node) => problem.held_by(*node),
+                    None => problem,
+                }
+            }
+            HubError::Lock(_) => Self::new(Code::SessionHeld, text),
             HubError::BadRule(_)
             | HubError::WrongAnswer(_)
             | HubError::Invalid(_)

@@ -350,6 +350,14 @@ impl Engines for Scripted {
         Ok(scripted(&self.home, scenario))
     }
 
+    fn knows(&self, engine: &str) -> Result<(), LaunchError> {
+        if ["script", "late", "missing"].contains(&engine) || engine.starts_with("long-") {
+            return Ok(());
+        }
+        let error = LaunchError::new(LaunchError::UNKNOWN, "there is only `script`");
+        Err(error.hint("ask for `script`"))
+    }
+
     fn names(&self) -> Vec<EngineName> {
         vec![EngineName::available("script", "it is a test")]
     }
