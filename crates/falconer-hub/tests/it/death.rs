@@ -2,12 +2,14 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_event::{Body, Resolution};
 use falconer_hub::{Change, Error, NewMessage, Verdict};
 use falconer_store::{
-    Decided, Error as StoreError, InputQuery, InputState, RequestState, SessionId, SessionState,
+    Append, Claim, Decided, Error as StoreError, InputQuery, InputState, LivePatch, NewEvent,
+    RequestState, SessionId, SessionState, Store,
 };
 
 use crate::place::{Place, events, kinds, open_request, send, state, until, uuid};
@@ -211,4 +213,67 @@ async fn a_hub_without_its_store_ends_its_engines() {
     let config = place.config().lease(Duration::from_secs(1));
     let hub = falconer_hub::Hub::open(place.store().await, config).await;
     state(&hub.unwrap(), &session, SessionState::Interrupted).await;
+}
+
+/// A session of a dead node, with more events than are read within a lease.
+async fn long_log_of(node: &str, store: &Arc<dyn Store>, place: &Place) -> SessionId {
+    let new = falconer_store::NewSession::new("script", place.work().display().to_string());
+    let session = store.create_session(new).await.unwrap().id;
+    let Claim::Claimed(lease) = store.claim(&session, &node.into(), LONG).await.unwrap() else {
+        panic!("held");
+    };
+    let text = "x".repeat(2_000);
+    for round in 0..100 {
+        let json = |n: u64| {
+            format!(
+                r#"{{"seq":{n},"time":"t","session":"{session}","run":"r","source":"agent","type":"warning","data":{{"kind":"k","text":"{text}"}}}}"#
+            )
+        };
+        let first = round * 250 + 1;
+        let events = (first..first + 250).map(|n| NewEvent::new("warning", json(n)));
+        let append = Append::new(session.clone(), lease.fence, first, events.collect());
+        store.append(append).await.unwrap();
+    }
+    let running = LivePatch::default()
+        .run(Some("r".into()))
+        .state(SessionState::Running);
+    store
+        .update_live(&session, lease.fence, running)
+        .await
+        .unwrap();
+    session
+}
+
+const LONG: Duration = Duration::from_secs(3_600);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renewing_does_not_wait_for_recovery() {
+    let place = Place::new();
+    let config = || place.config().lease(Duration::from_millis(600));
+    let store = place.store().await;
+    let hub = falconer_hub::Hub::open(store.clone(), config())
+        .await
+        .unwrap();
+    let live = place.session(&hub).await;
+    send(&hub, &live, "write one").await;
+    open_request(&hub, &live).await;
+    let before = store.session(&live).await.unwrap();
+    let mut left = Vec::new();
+    for n in 0..4 {
+        left.push(long_log_of(&format!("dead{n}"), &store, &place).await);
+    }
+    // All of them run out now, and one hub inherits them.
+    for n in 0..4 {
+        let dead = format!("dead{n}").as_str().into();
+        store.renew(&dead, Duration::ZERO).await.unwrap();
+    }
+    let other = falconer_hub::Hub::open(place.store().await, config())
+        .await
+        .unwrap();
+    for session in &left {
+        state(&other, session, SessionState::Interrupted).await;
+    }
+    let after = store.session(&live).await.unwrap();
+    assert_eq!((after.owner, after.fence), (before.owner, before.fence));
+    assert_eq!(after.state, SessionState::Waiting);
 }
