@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::ask::{Desk, Lines, Meaning, Open, Step};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault, say};
-use crate::remote::{Remote, Server, open_of, verdict_json};
+use crate::remote::{Remote, Server, is_meant, open_of, verdict_json};
 use crate::render::{Screen, Window, clean, for_stdout, visible_line};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ before an approval is taken; elsewhere an approval needs the digest that `--list
 prints. If somebody else was faster, or the request has changed, nothing is
 decided and you are told.")]
 pub(crate) struct Approve {
-    /// The request
+    /// Its id, or the beginning of it
     request: Option<String>,
     /// The answer, as on the terminal: yes, no with a reason, always, edit, stop
     #[arg(requires = "request")]
@@ -51,7 +51,11 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
     let waiting = remote.get("/v1/requests?state=pending").await?;
     let mut waiting = waiting["requests"].as_array().cloned().unwrap_or_default();
     if let Some(id) = &arguments.request {
-        waiting.retain(|request| request["id"] == id.as_str());
+        let is_exact = waiting.iter().any(|request| request["id"] == id.as_str());
+        waiting.retain(|request| match is_exact {
+            true => request["id"] == id.as_str(),
+            false => is_meant(request, id),
+        });
     }
     if arguments.json {
         let text = serde_json::to_string_pretty(&waiting).map_err(std::io::Error::other)?;
@@ -83,7 +87,7 @@ fn print(request: &Value) {
 }
 
 async fn one(remote: &Remote, id: &str, answer: &str, digest: Option<&str>) -> Done {
-    let request = remote.get(&format!("/v1/requests/{}", escaped(id))).await?;
+    let request = remote.asked(id).await?;
     let mut open = open_of(&request).ok_or_else(unknown_kind)?;
     let mut nowhere = Screen::new(std::io::sink(), "");
     let Step::Verdict(verdict) = open.take(Some(answer), &mut nowhere)? else {

@@ -28,7 +28,7 @@ Examples:
 What is typed is sent; questions are answered in the same line, as in `chat`.
 /interrupt stops the turn, Ctrl-D leaves: the session goes on without you.")]
 pub(crate) struct Attach {
-    /// The session
+    /// Its id, or the beginning of it
     session: String,
     /// Only what happens from now on
     #[arg(long)]
@@ -42,8 +42,12 @@ const TRIES: u32 = 30;
 
 pub(crate) async fn attach(arguments: Attach) -> Done {
     let remote = Remote::connect(&arguments.server)?;
-    let path = format!("/v1/sessions/{}", escaped(&arguments.session));
-    let record = remote.get(&path).await?;
+    let record = remote.session(&arguments.session).await?;
+    let id = record["id"]
+        .as_str()
+        .unwrap_or(&arguments.session)
+        .to_owned();
+    let path = format!("/v1/sessions/{}", escaped(&id));
     let cwd = record["cwd"].as_str().unwrap_or_default().to_owned();
     let after = match arguments.new {
         true => record["head"].as_u64().unwrap_or(0),
@@ -77,7 +81,7 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
         head: after,
         is_person,
     };
-    let done = attached.run(&arguments.session, input).await;
+    let done = attached.run(&id, input).await;
     before.restore();
     done
 }

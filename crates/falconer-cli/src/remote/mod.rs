@@ -12,6 +12,7 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
+use crate::approve::escaped;
 use crate::config::{self, Config};
 use crate::exit::{Exit, Fault};
 use crate::places;
@@ -87,6 +88,51 @@ impl Remote {
             .await
     }
 
+    /// A session by its id, by that of its conversation, or by the beginning of either.
+    pub(crate) async fn session(&self, beginning: &str) -> Result<Value, Fault> {
+        let exact = self
+            .get(&format!("/v1/sessions/{}", escaped(beginning)))
+            .await;
+        let missing = match exact {
+            Err(fault) if fault.exit == Exit::Session => fault,
+            other => return other,
+        };
+        let mut meant = Vec::new();
+        let mut path = "/v1/sessions?archived=any&limit=1000".to_owned();
+        loop {
+            let page = self.get(&path).await?;
+            let sessions = page["sessions"].as_array().cloned().unwrap_or_default();
+            meant.extend(
+                sessions
+                    .into_iter()
+                    .filter(|session| is_meant(session, beginning)),
+            );
+            let Some(next) = page["next"].as_str() else {
+                break;
+            };
+            path = format!(
+                "/v1/sessions?archived=any&limit=1000&cursor={}",
+                escaped(next)
+            );
+        }
+        one_of(meant, beginning).unwrap_or(Err(missing))
+    }
+
+    /// A request that is open, by its id or the beginning of it.
+    pub(crate) async fn asked(&self, beginning: &str) -> Result<Value, Fault> {
+        let exact = self
+            .get(&format!("/v1/requests/{}", escaped(beginning)))
+            .await;
+        let missing = match exact {
+            Err(fault) if fault.exit == Exit::Session => fault,
+            other => return other,
+        };
+        let waiting = self.get("/v1/requests?state=pending").await?;
+        let mut meant = waiting["requests"].as_array().cloned().unwrap_or_default();
+        meant.retain(|request| is_meant(request, beginning));
+        one_of(meant, beginning).unwrap_or(Err(missing))
+    }
+
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, Fault> {
         self.json(
             self.request(Method::POST, path)
@@ -148,6 +194,36 @@ impl Remote {
             "start it with `falconer serve`, or name it with `--server URL` or `falconer config \
              set server.url URL`",
         )
+    }
+}
+
+/// Whether an id, or the beginning of one, means this.
+pub(crate) fn is_meant(thing: &Value, beginning: &str) -> bool {
+    let begins = |name: &str| {
+        let id = thing[name].as_str();
+        id.is_some_and(|id| id.starts_with(beginning))
+    };
+    !beginning.is_empty() && (begins("id") || begins("native_session"))
+}
+
+/// The only one that is meant; `None` if none is.
+fn one_of(mut meant: Vec<Value>, beginning: &str) -> Option<Result<Value, Fault>> {
+    let is_called = |thing: &Value| thing["native_session"] == beginning;
+    if let Some(exact) = meant.iter().position(is_called) {
+        return Some(Ok(meant.swap_remove(exact)));
+    }
+    match meant.len() {
+        0 => None,
+        1 => meant.pop().map(Ok),
+        _ => {
+            let ids = meant
+                .iter()
+                .filter_map(|thing| thing["id"].as_str())
+                .map(clean);
+            let ids: Vec<_> = ids.collect();
+            let text = format!("`{beginning}` could be {}", ids.join(" or "));
+            Some(Err(Fault::usage(text, "give more of the id")))
+        }
     }
 }
 

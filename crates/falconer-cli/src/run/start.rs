@@ -98,7 +98,7 @@ pub(crate) struct Start {
         help_heading = "Session"
     )]
     pub(crate) continue_latest: bool,
-    /// Go on with this session
+    /// Go on with this session: its id, or the beginning of it
     #[arg(long, short, value_name = "SESSION", help_heading = "Session")]
     pub(crate) resume: Option<String>,
     /// Go on with a copy of the session

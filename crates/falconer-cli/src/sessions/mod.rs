@@ -155,6 +155,17 @@ pub(crate) async fn sessions(arguments: Sessions) -> Done {
     done
 }
 
+/// The conversation of the one session whose id begins like this.
+pub(crate) async fn conversation_of(
+    beginning: &str,
+    store: Option<&Path>,
+) -> Result<String, Fault> {
+    let shelf = Shelf::all(store).await?;
+    let found = shelf.find(beginning).await;
+    shelf.close().await;
+    Ok(found?.id().to_owned())
+}
+
 async fn act(shelf: &Shelf, what: What) -> Done {
     match what {
         What::List { limit, json, .. } => list(shelf, limit, json).await?,
