@@ -1,7 +1,7 @@
 //! Sessions of the terminal in the store: servers and other commands that use the same one see
 //! them, and may answer what they ask.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use falconer::Options;
@@ -18,6 +18,10 @@ use crate::here;
 use crate::places;
 use crate::run::start::Prepared;
 use crate::serve::Chooser;
+use crate::sessions;
+
+/// The length of an id that is not cut off.
+const FULL_ID: usize = 36;
 
 /// Who answers, for the record.
 const BY: &str = "terminal";
@@ -70,9 +74,12 @@ struct Kept {
 
 /// Starts what was prepared.
 pub(crate) async fn start(
-    prepared: Prepared,
+    mut prepared: Prepared,
     lifetime: Lifetime,
 ) -> Result<(Agent, EventStream), Fault> {
+    if let Some(resume) = &prepared.resume {
+        prepared.resume = Some(whole(resume, &prepared.keeping).await?);
+    }
     let kept = match &prepared.keeping {
         Keeping::Nowhere => None,
         Keeping::In(file) => Some(Kept::open(file.clone(), &prepared).await?),
@@ -106,6 +113,23 @@ pub(crate) async fn start(
     }
 }
 
+/// A session may be named by the beginning of its id, as the other commands print and take it.
+async fn whole(resume: &Resume, keeping: &Keeping) -> Result<Resume, Fault> {
+    if resume.id().len() >= FULL_ID {
+        return Ok(resume.clone());
+    }
+    let store = match keeping {
+        Keeping::In(file) if file.exists() => Some(file.as_path()),
+        _ => None,
+    };
+    let id = sessions::conversation_of(resume.id(), store).await?;
+    let whole = Resume::session(id);
+    Ok(match resume.is_fork() {
+        true => whole.fork(),
+        false => whole,
+    })
+}
+
 fn lasting(spec: SessionSpec, lifetime: Lifetime) -> SessionSpec {
     match lifetime {
         Lifetime::UntilIdle => spec.until_idle(),
@@ -137,6 +161,7 @@ impl Kept {
             Chooser::new(None, prepared.bypass),
             places::locks_directory()?,
         )
+        .program("falconer in a terminal")
         .redactor(here::redactor().clone());
         match Hub::open(store.clone(), config.bypass(prepared.bypass)).await {
             Ok(hub) => Ok(Self { hub, store }),
@@ -175,6 +200,7 @@ impl Kept {
 
 /// Opens a store, with what to do if it cannot be.
 pub(crate) async fn open_store(file: PathBuf) -> Result<SqliteStore, Fault> {
+    refuse_address(&file)?;
     if places::store_file().is_ok_and(|usual| usual == file) {
         places::private_state()?;
     }
@@ -182,6 +208,26 @@ pub(crate) async fn open_store(file: PathBuf) -> Result<SqliteStore, Fault> {
         let hint = "look at the file: is it yours, is the disk full, is it of a newer version?";
         Fault::setup(format!("failed to open the store: {error}"), hint)
     })
+}
+
+/// A database somewhere else is not a file of that name. Only the kind is shown: the rest may hold
+/// a password.
+fn refuse_address(file: &Path) -> Result<(), Fault> {
+    let text = file.to_string_lossy();
+    // `Path` keeps both slashes; a scheme has at least two letters.
+    let Some((scheme, _)) = text.split_once("://") else {
+        return Ok(());
+    };
+    let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    if scheme.len() < 2 || !scheme.bytes().all(is_scheme) {
+        return Ok(());
+    }
+    let text = match scheme.to_ascii_lowercase().as_str() {
+        "postgres" | "postgresql" => "PostgreSQL is not supported as a store yet".to_owned(),
+        other => format!("cannot use an address of the kind `{other}://` as a store"),
+    };
+    let hint = "give a path: `--store FILE` keeps everything in one SQLite file on a local disk";
+    Err(Fault::usage(text, hint))
 }
 
 impl Agent {

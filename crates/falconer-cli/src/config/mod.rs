@@ -14,7 +14,7 @@ use crate::exit::{Fault, say};
 pub(crate) use command::{Config as ConfigCommand, config as config_command};
 pub(crate) use file::{path, write};
 pub(crate) use keys::nearest;
-pub(crate) use layers::{ConfigError, Effective, Layers};
+pub(crate) use layers::{ConfigError, Effective, Layers, Origin};
 pub(crate) use schema::{Color, Config, EngineName, Isolation, Mode};
 
 impl From<ConfigError> for Fault {

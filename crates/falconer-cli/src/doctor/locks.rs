@@ -1,4 +1,4 @@
-//! The locks of sessions and of hubs: whether they work, who holds them, which were left behind.
+//! The locks of sessions: whether they work, who holds them, which were left behind.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,10 +52,7 @@ fn look(locks: &SessionLocks, directory: &Path) -> (Vec<String>, usize) {
     });
     let (held, stale): (Vec<_>, Vec<_>) =
         notes.partition(|note| locks.try_lock(&note.name).is_err());
-    let held = held
-        .into_iter()
-        .filter(|note| !falconer_hub::is_hub_lock(&note.name));
-    let shown = held.map(|note| match note.process {
+    let shown = held.into_iter().map(|note| match note.process {
         Some(process) => format!("{} by process {process}", clean(&note.name)),
         None => clean(&note.name),
     });

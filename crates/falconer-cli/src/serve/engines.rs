@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use falconer_hub::{
-    Bypass, Engines, Launch, LaunchError, ProjectTrust, SessionIsolation, TrustVerdict,
+    Bypass, Engines, Launch, LaunchError, ProjectTrust, SessionIsolation, SessionLimits,
+    TrustVerdict,
 };
 use falconer_native::choose::{
     ChooseError, Chosen, EngineChoice, EngineRequest, Environment, choose,
@@ -14,7 +15,7 @@ use falconer_store::SessionRecord;
 use serde::Deserialize as _;
 
 use super::settings::Settings;
-use crate::config::{Config, EngineName, Isolation};
+use crate::config::{Config, EngineName, Isolation, Mode};
 use crate::exit::Fault;
 use crate::here;
 use crate::keep::Terms;
@@ -61,9 +62,7 @@ impl Chooser {
     fn config(&self, directory: &Path) -> Result<Config, LaunchError> {
         match &self.settings {
             None => Ok(Config::default()),
-            Some(settings) => settings
-                .within(directory)
-                .map_err(|fault| LaunchError::new("configuration", fault.text).hint(fault.hint)),
+            Some(settings) => settings.within(directory).map_err(unusable),
         }
     }
 
@@ -115,11 +114,30 @@ impl Engines for Chooser {
         let (cwd, engine) = (Path::new(&session.cwd), &chosen.about.engine);
         let (settled, untrusted) = trust::without_asking(cwd, engine).map_err(fault)?;
         let options = settled.apply(engine, options);
-        let launch = Launch::new(options, chosen.about).untrusted(untrusted);
+        let launch = Launch::new(options, chosen.about)
+            .untrusted(untrusted)
+            .limits(limits(&config));
         Ok(match own_policy(&terms, &config)? {
             Some(policy) => launch.policy(Arc::new(policy)),
             None => launch,
         })
+    }
+
+    /// What the user or the project has set is the widest there is; whoever makes a session may
+    /// ask for less.
+    fn narrow_mode(&self, cwd: &Path, mode: &str) -> Result<String, LaunchError> {
+        let Some(settings) = &self.settings else {
+            return Ok(mode.to_owned());
+        };
+        let widest = settings.widest_mode(cwd).map_err(unusable)?;
+        let asked = <Mode as clap::ValueEnum>::from_str(mode, false);
+        let asked = asked.map_err(|error| LaunchError::new("mode", error))?;
+        let narrowed = widest.map_or(asked, |widest| asked.min(widest));
+        Ok(narrowed.as_str().to_owned())
+    }
+
+    fn knows(&self, name: &str) -> Result<(), LaunchError> {
+        engine(name).map(drop)
     }
 
     fn isolates(&self, name: &str, isolation: &SessionIsolation) -> Result<(), LaunchError> {
@@ -224,6 +242,23 @@ fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(),
                 .hint("make the session with `isolation`: {\"type\": \"sandbox\"}"),
         ),
     }
+}
+
+/// The limits of the configuration, which every run of a session keeps.
+fn limits(config: &Config) -> SessionLimits {
+    let run = &config.run;
+    let seconds = |seconds: Option<u64>| seconds.map(|seconds| seconds as f64);
+    let mut limits = SessionLimits::default();
+    limits.deadline_seconds = seconds(run.deadline_seconds);
+    limits.silence_seconds = seconds(run.silence_seconds);
+    limits.turns = run.max_turns;
+    limits.usd = run.max_usd;
+    limits.total_tokens = run.max_tokens;
+    limits
+}
+
+fn unusable(fault: Fault) -> LaunchError {
+    LaunchError::new("configuration", fault.text).hint(fault.hint)
 }
 
 fn fault(fault: Fault) -> LaunchError {

@@ -7,6 +7,7 @@ mod token;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use falconer_hub::{Hub, HubConfig};
@@ -63,6 +64,10 @@ pub(crate) struct Serve {
     /// Where sessions, events and rules are kept
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// Seconds after which other processes with the same store take over the sessions of a server
+    /// they hear nothing of
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(3..=3600))]
+    lease: u64,
 }
 
 pub(crate) async fn serve(arguments: Serve) -> Done {
@@ -77,6 +82,8 @@ pub(crate) async fn serve(arguments: Serve) -> Done {
     let hub = hub.map_err(|error| Fault::setup(error, "see `falconer doctor`"))?;
     let server = Server::bind(hub.clone(), server_config(&arguments)?).await;
     let server = server.map_err(|error| Fault::setup(&error, error.advice()))?;
+    let reached = hub.is_reached_at(server.url()).await;
+    reached.map_err(|error| Fault::setup(error, "see `falconer doctor`"))?;
     let kept = token::keep(&server, &state.join("token")).await?;
     announce(&server, &kept)?;
     tokio::select! {
@@ -98,6 +105,8 @@ fn hub_config(arguments: &Serve, settings: &Settings) -> Result<HubConfig, Fault
     let locks = places::locks_directory()?;
     let config = HubConfig::new(engines, locks)
         .bypass(bypass(arguments))
+        .program("falconer serve")
+        .lease(Duration::from_secs(arguments.lease))
         .redactor(here::redactor().clone());
     // Read once: whoever changes the policy of a server starts it again.
     let policy = settings.within(&std::env::current_dir()?)?.run.policy;

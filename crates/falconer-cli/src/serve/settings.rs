@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, Mode, Origin};
 use crate::exit::{Fault, say};
 
 /// How often the file is looked at.
@@ -32,6 +32,14 @@ impl Settings {
     pub(crate) fn within(&self, directory: &Path) -> Result<Config, Fault> {
         let text = self.current();
         Ok(config::resolve(directory, text.as_deref())?.config)
+    }
+
+    /// The widest mode somebody has set for a directory; `None` if nobody has.
+    pub(crate) fn widest_mode(&self, directory: &Path) -> Result<Option<Mode>, Fault> {
+        let text = self.current();
+        let effective = config::resolve(directory, text.as_deref())?;
+        let is_set = effective.origin("run.permission_mode") != Origin::Default;
+        Ok(is_set.then_some(effective.config.run.permission_mode))
     }
 
     fn current(&self) -> Option<String> {

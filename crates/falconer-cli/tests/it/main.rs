@@ -45,6 +45,8 @@ mod serve;
 #[cfg(test)]
 mod serve_apart;
 #[cfg(test)]
+mod serve_project;
+#[cfg(test)]
 mod server_process;
 #[cfg(test)]
 mod sessions;
@@ -56,6 +58,8 @@ mod signals;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod two_servers;
 #[cfg(test)]
 mod usage;
 #[cfg(test)]

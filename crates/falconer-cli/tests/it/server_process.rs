@@ -85,6 +85,11 @@ impl Server {
         self.frames(session, session["head"].as_u64().unwrap())
     }
 
+    /// Follows a session after this many events.
+    pub(crate) fn follow_from(&self, session: &Value, after: usize) -> Frames {
+        self.frames(session, after as u64)
+    }
+
     fn frames(&self, session: &Value, after: u64) -> Frames {
         let path = format!("{}/stream?after={after}", session["url"].as_str().unwrap());
         // Version 1.0 has no chunks, so that the body is the stream.
