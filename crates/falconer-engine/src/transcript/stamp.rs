@@ -57,17 +57,29 @@ pub(super) fn now() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
-/// The branch that is checked out around a directory; `HEAD` if there is none.
+/// The branch that is checked out around a directory; `HEAD` if there is none, or an odd one.
 fn git_branch(directory: &Path) -> String {
     let head = directory
         .ancestors()
         .find_map(|top| git_dir(&top.join(".git")))
+        // `HEAD` names a branch that does not exist there.
+        .filter(|git| !git.join("reftable").exists())
         .and_then(|git| fs::read_to_string(git.join("HEAD")).ok());
     let branch = head.as_deref().and_then(|head| {
         let name = head.trim().strip_prefix("ref: refs/heads/")?;
-        Some(name.to_owned())
+        is_plain(name).then(|| name.to_owned())
     });
     branch.unwrap_or_else(|| "HEAD".to_owned())
+}
+
+/// Whether the official CLI shows a branch under its name.
+fn is_plain(name: &str) -> bool {
+    let is_known = |c: char| c.is_ascii_alphanumeric() || "._/+@-".contains(c);
+    let is_path = !["", ".", ".."]
+        .iter()
+        .any(|part| name.split('/').any(|it| it == *part));
+    let has_odd_parts = name.starts_with('-') || name.contains("..");
+    name.chars().all(is_known) && is_path && !has_odd_parts
 }
 
 /// What a `.git` stands for: a directory, or a file that names one (worktrees).
@@ -97,5 +109,28 @@ mod tests {
         fs::write(top.join("w/.git"), "gitdir: ../r/.git/worktrees/w\n").expect("written");
         fs::write(top.join("r/.git/worktrees/w/HEAD"), "0123abcd\n").expect("written");
         assert_eq!(git_branch(&top.join("w")), "HEAD");
+    }
+
+    /// As measured on the official CLI.
+    #[test]
+    fn a_branch_with_an_odd_name_is_not_named() {
+        for name in [
+            ".x",
+            "a/.b",
+            "a@b",
+            "a+b",
+            "@",
+            "x.lock",
+            "A_1.2-z",
+            "feature/y",
+        ] {
+            assert!(is_plain(name), "{name}");
+        }
+        let odd = [
+            "a;b", "ü", "a#b", "a=b", "-x", "a..b", "a b", "x/", "/x", "a//b", "a(b", "",
+        ];
+        for name in odd {
+            assert!(!is_plain(name), "{name}");
+        }
     }
 }

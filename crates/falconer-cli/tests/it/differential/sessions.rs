@@ -139,6 +139,39 @@ fn session_files_hold_only_entries_that_the_official_cli_writes() {
     }
 }
 
+/// The branches that entries name, in a project whose checked-out branch is this.
+fn branches(engine: Engine, head: &str) -> BTreeSet<String> {
+    let case = Case::one_shot("hi", &[], |_| Scenario::new().turn(text("one")))
+        .file(".git/objects/keep", "")
+        .file(".git/refs/heads/keep", "")
+        .file(".git/HEAD", format!("{head}\n"));
+    let files = stage::transcripts(&case, engine);
+    let lines = files.iter().flat_map(|file| file.lines());
+    let entries = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    entries
+        .filter_map(|entry| Some(entry["gitBranch"].as_str()?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn entries_name_the_branch_as_the_official_cli_does() {
+    let heads = [
+        "ref: refs/heads/feature/x",
+        "ref: refs/heads/.x",
+        "ref: refs/heads/a..b",
+        "ref: refs/heads/a;b",
+        "ref: refs/tags/x",
+        "0123456789012345678901234567890123456789",
+    ];
+    for head in heads {
+        assert_eq!(
+            branches(Engine::Ours, head),
+            branches(Engine::Official, head),
+            "{head}"
+        );
+    }
+}
+
 fn three(_: &std::path::Path) -> Scenario {
     let scenario = Scenario::new().turn(text("one")).turn(text("two"));
     scenario.turn(text("three"))
