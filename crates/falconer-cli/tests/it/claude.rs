@@ -397,3 +397,20 @@ fn write_late(command: &mut std::process::Command, reason: &str) -> Option<Ran> 
     written.ok()?;
     ran.stdout.contains("control_response").then_some(ran)
 }
+
+/// What users build, with default features: the service is there, and says what it needs.
+#[test]
+fn both_executables_serve_bedrock() {
+    let place = Place::new();
+    let native = ["run", "hi", "--engine=native", "--no-store"];
+    for (mut command, arguments) in [
+        (place.claude(), &["-p", "hi"][..]),
+        (place.falconer(), &native),
+    ] {
+        command.args(arguments).env("CLAUDE_CODE_USE_BEDROCK", "1");
+        let ran = run(&mut command, "");
+        assert_ne!(ran.code, Some(0), "{ran:?}");
+        let said = [ran.stdout, ran.stderr].concat();
+        assert!(said.contains("AWS_REGION"), "{said}");
+    }
+}
