@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::handlers::Handlers;
 use crate::hook::OnFailure;
 use crate::isolation::{self, Home, IsolationError, IsolationInForce};
-use crate::launch::{HostFeatures, LaunchPlan, Surroundings};
+use crate::launch::{HostFeatures, LaunchPlan, LaunchWarning, Surroundings};
 use crate::messages::Messages;
 use crate::options::{Billing, Options, RuntimeLimits};
 use crate::sessions::{SessionId, Sessions};
@@ -32,7 +32,11 @@ pub(crate) async fn cli(
     let mut surroundings = surroundings(&options, &host).await?;
     let (plan, standing) = isolation::settle(&options, &host, &mut surroundings).await?;
     for warning in &plan.warnings {
-        tracing::warn!("{warning}");
+        match warning {
+            // News for who writes the handler, and not for who runs the program.
+            LaunchWarning::HandlerShadowed { .. } => tracing::info!("{warning}"),
+            _ => tracing::warn!("{warning}"),
+        }
     }
     let mirror = mirror(&options.handlers, &plan);
     let (home, in_force) = match standing {
