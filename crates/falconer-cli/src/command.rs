@@ -14,6 +14,7 @@ use crate::doctor::Doctor;
 use crate::explain::Explain;
 use crate::here;
 use crate::init::Init;
+use crate::log::Log;
 use crate::login::Login;
 use crate::record::Record;
 use crate::replay::Replay;
@@ -28,6 +29,8 @@ use crate::trust::Trust;
 pub(crate) struct Falconer {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) log: Log,
 }
 
 fn after_help() -> String {

@@ -15,6 +15,7 @@ mod explain;
 mod here;
 mod init;
 mod keep;
+mod log;
 mod login;
 mod piped;
 mod places;
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
     // Some variables are flags: they are read before they are moved out of the environment.
     let arguments = Falconer::parse();
     here::close();
+    if let Err(fault) = start_log(&arguments) {
+        return fault.report().into();
+    }
     let done = match arguments.command {
         None => {
             command::first_steps();
@@ -64,7 +68,17 @@ fn main() -> ExitCode {
         Some(Command::Completions(completions)) => completions::completions(&completions),
         Some(Command::Man(man)) => completions::man(man),
     };
+    log::screen::release();
     done.unwrap_or_else(|fault| fault.report()).into()
+}
+
+/// A server keeps a log in its state directory.
+fn start_log(arguments: &Falconer) -> Result<(), Fault> {
+    let own = match &arguments.command {
+        Some(Command::Serve(_)) => Some(places::private_state()?.join("serve.log")),
+        _ => None,
+    };
+    log::start(&arguments.log, own.as_deref())
 }
 
 /// Runs a command that waits for things.

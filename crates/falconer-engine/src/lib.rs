@@ -25,7 +25,8 @@ mod workbench;
 
 pub use falconer_sandbox::{Confinement, Unconfined, confinement};
 pub use front::{
-    End, Exit, Launch, Model, Session, SessionEnd, Streams, Unexplained, explain, open, run_process,
+    DebugLog, End, Exit, Launch, Model, Session, SessionEnd, StartDebug, Streams, Unexplained,
+    explain, open, run_process,
 };
 pub use provider::{ModelTape, Overheard};
 pub use session::models::{KNOWN_MODELS, KnownModel};

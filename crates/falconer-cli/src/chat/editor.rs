@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use super::slash;
 use crate::ask::Line;
 use crate::here;
+use crate::log::screen;
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
@@ -177,6 +178,9 @@ impl Above {
     fn new(mut printer: Box<dyn Printing>) -> Self {
         let waiting = Arc::new(Waiting::default());
         let shared = Arc::clone(&waiting);
+        let log = Arc::clone(&waiting);
+        // A terminal that takes nothing any more shows no log either.
+        screen::editing(Some(Box::new(move |line| drop(log.add(line.as_bytes())))));
         // It ends with the writer, or waits for the editor when the process does.
         std::thread::spawn(move || {
             while let Some(text) = shared.take() {
@@ -249,6 +253,7 @@ impl Write for Above {
 impl Drop for Above {
     /// The last lines are shown, if anybody takes them.
     fn drop(&mut self) {
+        screen::editing(None);
         let is_busy = |state: &mut Lines| state.is_printing || !state.text.is_empty();
         let state = self.waiting.lock();
         let waited = self

@@ -25,6 +25,7 @@ use falconer_event::{PermissionResolved, Preview, PromptState, Resolution};
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
+use crate::log::screen;
 use action::Action;
 use markdown::Markdown;
 #[cfg(test)]
@@ -152,6 +153,7 @@ impl<W: Write> Screen<W> {
         self.end_text()?;
         self.dirty = true;
         self.prompting = true;
+        screen::hold();
         write!(self.out, "{text}")?;
         self.out.flush()
     }
@@ -159,6 +161,7 @@ impl<W: Write> Screen<W> {
     /// The person has ended the line of a prompt. The time he took is not the call's.
     pub(crate) fn answered(&mut self) {
         self.prompting = false;
+        screen::release();
         for shown in self.calls.values_mut() {
             shown.since = Instant::now();
         }
@@ -167,7 +170,9 @@ impl<W: Write> Screen<W> {
     /// Answers a prompt in the place of a person.
     pub(crate) fn finish_prompt(&mut self, text: &str) -> io::Result<()> {
         self.prompting = false;
-        writeln!(self.out, "{text}")
+        writeln!(self.out, "{text}")?;
+        screen::release();
+        Ok(())
     }
 
     /// Leaves a blank line, unless there is one.
@@ -414,6 +419,7 @@ impl<W: Write> Screen<W> {
         }
         if std::mem::take(&mut self.prompting) {
             writeln!(self.out)?;
+            screen::release();
         }
         Ok(())
     }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::log::screen;
+
 /// Whether there is a moving line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Motion {
@@ -49,12 +51,14 @@ impl Spinner {
         }
         bar.set_message(text);
         bar.enable_steady_tick(Duration::from_millis(120));
+        screen::moving(Some(bar.clone()));
         self.bar = Some(bar);
     }
 
     /// Takes the line away.
     pub(super) fn rest(&mut self) {
         if let Some(bar) = self.bar.take() {
+            screen::moving(None);
             bar.finish_and_clear();
         }
     }

@@ -85,11 +85,13 @@ pub(crate) async fn serve(arguments: Serve) -> Done {
     let reached = hub.is_reached_at(server.url()).await;
     reached.map_err(|error| Fault::setup(error, "see `falconer doctor`"))?;
     let kept = token::keep(&server, &state.join("token")).await?;
+    tracing::info!(url = %server.url(), "listening");
     announce(&server, &kept)?;
     tokio::select! {
         () = server.run(until_told()) => {}
         never = settings.follow() => match never {},
     }
+    tracing::info!("ending the agents");
     anstream::eprintln!("ending the agents; press Ctrl-C again to stop waiting");
     tokio::select! {
         () = hub.shut_down() => {}

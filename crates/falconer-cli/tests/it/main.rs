@@ -22,6 +22,7 @@ mod faults;
 mod hosted;
 #[cfg(test)]
 mod kept;
+mod logs;
 #[cfg(test)]
 mod official_sdks;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! is the executable around it.
 
 mod check;
+mod debug_log;
 mod explain;
 mod failure;
 mod flags;
@@ -20,6 +21,7 @@ mod stdin;
 mod stdout;
 mod surroundings;
 
+pub use debug_log::DebugLog;
 pub use explain::{Unexplained, explain};
 pub use open::{Exit, Launch, Model, Session, SessionEnd, open};
-pub use process::{End, Streams, run_process};
+pub use process::{End, StartDebug, Streams, run_process};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::check::check;
+use super::debug_log::{self, DebugLog};
 use super::failure::StartupFailure;
 use super::flags::{Flags, InputFormat, OutputFormat, Show};
 use super::open::{self, Launch, Model, SessionEnd};
@@ -37,7 +38,12 @@ pub struct Streams {
     pub input_from: End,
     /// Who is at the other end of stdout.
     pub output_to: End,
+    /// Starts the debug log, if one is asked for.
+    pub debug: StartDebug,
 }
+
+/// Starts a debug log at a place, once.
+pub type StartDebug = Box<dyn FnOnce(&DebugLog) -> std::io::Result<()> + Send>;
 
 /// Who is at the other end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +96,29 @@ pub async fn run_process(launch: Launch, mut streams: Streams) -> i32 {
     }
 }
 
+/// A debug log that cannot be written is no reason not to start.
+fn start_debug_log(
+    flags: &mut Flags,
+    environment: &Environment,
+    launch: &Launch,
+    streams: &mut Streams,
+) {
+    let Some(place) = debug_log::wanted(flags, environment, &launch.cwd) else {
+        return;
+    };
+    let start = std::mem::replace(&mut streams.debug, Box::new(|_| Ok(())));
+    match start(&place) {
+        Ok(()) => {
+            let version = env!("CARGO_PKG_VERSION");
+            tracing::debug!(version, cwd = %launch.cwd.display(), "falconer-claude starts");
+        }
+        Err(error) => {
+            let warning = format!("no debug log is written: {error}");
+            warn(&mut streams.stderr, [warning]);
+        }
+    }
+}
+
 /// Reads stdin for a prompt, unless a person is there who does not know to type one.
 async fn one_shot_prompt(flags: &Flags, streams: &mut Streams) -> Result<String, StartupFailure> {
     let mut text = String::new();
@@ -125,6 +154,7 @@ async fn begin(
 ) -> Result<Begun, StartupFailure> {
     warn(&mut streams.stderr, flags.warnings.drain(..));
     check(&flags)?;
+    start_debug_log(&mut flags, environment, launch, streams);
     if !flags.print && streams.output_to == End::Terminal {
         return Err(StartupFailure::error(
             "falconer-claude has no interactive mode; use -p 'prompt', or see --help",

@@ -93,6 +93,7 @@ pub(crate) async fn ask(turn: &mut Turn, tools: &mut Tools) -> Asked {
 
 async fn once(turn: &mut Turn, tools: &mut Tools, manner: Manner) -> Listened {
     let mut request = turn.request();
+    tracing::debug!(model = %turn.core.model(), "asking the model");
     match manner {
         Manner::Streamed => listen::listen(turn, tools, request).await,
         Manner::Whole => {
@@ -121,6 +122,7 @@ async fn once(turn: &mut Turn, tools: &mut Tools, manner: Manner) -> Listened {
 
 impl Troubles {
     async fn consider(&mut self, turn: &mut Turn, failure: ApiFailure, midstream: bool) -> Way {
+        tracing::debug!(kind = ?failure.kind, midstream, "the model gave no answer");
         let broken = matches!(
             failure.kind,
             FailureKind::Connection | FailureKind::Timeout | FailureKind::Malformed

@@ -303,6 +303,7 @@ async fn run(
         return Done::rejected(wanted, STOPPED);
     };
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    tracing::debug!(tool = %wanted.name, id = %wanted.id, millis, "a tool has run");
     let mut done = Done::plain(wanted, outcome);
     if done.outcome.attempt == Attempt::Made {
         done.meta.decision = Some(decision);

@@ -11,6 +11,7 @@ mod words;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::debug_log::DebugFlags;
 use crate::session::config::{
     Decided, History, Limits, ModelChoice, Output, PermissionChoice, PromptChoice, SettingSources,
     ToolChoice,
@@ -71,6 +72,7 @@ pub(crate) struct Flags {
     pub(crate) agent: Option<String>,
     /// `--json-schema`, unchecked.
     pub(crate) json_schema: Option<String>,
+    pub(crate) debug: DebugFlags,
     /// What was understood differently than the user may think.
     pub(crate) warnings: Vec<String>,
 }

@@ -211,9 +211,12 @@ static FLAGS: &[Flag] = &[
         "The name of the conversation")),
 
     // For finding faults.
-    short('d', flag("debug", Optional("filter"), Nothing, "")),
-    flag("debug-to-stderr", Switch, Nothing, ""),
-    flag("debug-file", Value("path"), Warn("no debug log is written"), ""),
+    short('d', flag("debug", Optional("filter"), Set(|f, _| { f.debug.on = true; Ok(()) }),
+        "Write a debug log to ~/.claude/debug; the filter is ignored")),
+    flag("debug-to-stderr", Switch, Set(|f, _| { f.debug.to_stderr = true; Ok(()) }),
+        "Write it to stderr"),
+    flag("debug-file", Value("path"), Set(|f, g| { f.debug.file = Some(g.path()?); Ok(()) }),
+        "Write it to this file"),
     flag("hard-fail", Switch, Nothing, ""),
 
     // Nothing without a terminal.

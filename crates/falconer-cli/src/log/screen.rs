@@ -1,0 +1,92 @@
+//! Log lines on a terminal that something else draws on.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use indicatif::ProgressBar;
+
+/// Lines that may wait for an answer of a person.
+const MOST_HELD: usize = 100;
+
+static SCREEN: Mutex<Drawn> = Mutex::new(Drawn {
+    bar: None,
+    editor: None,
+    held: None,
+});
+
+/// What is on the terminal now.
+#[derive(Default)]
+struct Drawn {
+    /// A moving line.
+    bar: Option<ProgressBar>,
+    /// A line that is being edited: it shows text above itself.
+    editor: Option<Above>,
+    /// A question waits for its answer on the same line: log lines wait, too.
+    held: Option<Vec<String>>,
+}
+
+/// Shows a line above the one that is being edited.
+type Above = Box<dyn Fn(&str) + Send>;
+
+impl fmt::Debug for Drawn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drawn").finish_non_exhaustive()
+    }
+}
+
+fn drawn() -> MutexGuard<'static, Drawn> {
+    SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Names the moving line there is.
+pub(crate) fn moving(bar: Option<ProgressBar>) {
+    drawn().bar = bar;
+}
+
+/// Names the editor there is.
+pub(crate) fn editing(above: Option<Above>) {
+    drawn().editor = above;
+}
+
+/// Keeps log lines back from now on.
+pub(crate) fn hold() {
+    drawn().held.get_or_insert_default();
+}
+
+/// Shows what was kept back.
+pub(crate) fn release() {
+    let mut drawn = drawn();
+    for line in drawn.held.take().unwrap_or_default() {
+        drawn.show(&line);
+    }
+}
+
+/// Writes a line to stderr without spoiling what is drawn.
+pub(super) fn add(line: &str) {
+    let mut drawn = drawn();
+    if !io::stderr().is_terminal() {
+        write(line);
+        return;
+    }
+    match &mut drawn.held {
+        Some(held) if held.len() < MOST_HELD => held.push(line.to_owned()),
+        Some(_) => {}
+        None => drawn.show(line),
+    }
+}
+
+impl Drawn {
+    fn show(&self, line: &str) {
+        match (&self.editor, &self.bar) {
+            (Some(above), _) => above(line),
+            (None, Some(bar)) => bar.suspend(|| write(line)),
+            (None, None) => write(line),
+        }
+    }
+}
+
+fn write(line: &str) {
+    // Nobody is left to be told that stderr is gone.
+    let _ = io::stderr().write_all(line.as_bytes());
+}
