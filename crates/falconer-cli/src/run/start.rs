@@ -179,7 +179,13 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
     let chosen = choose(&request, here::environment())?;
     let terms = terms(start, &config)?;
     let engine = &chosen.about.engine;
-    let settled = trust::settle(&cwd, engine, start.trust_project.as_ref(), asking)?;
+    let settled = trust::settle(
+        &cwd,
+        &terms.add_dirs,
+        engine,
+        start.trust_project.as_ref(),
+        asking,
+    )?;
     let mut options = settled.apply(engine, terms.apply(chosen.options));
     let isolation = start.isolation.unwrap_or(config.run.isolation);
     if isolation == Isolation::Sandbox {
@@ -265,7 +271,7 @@ pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
     let mut options = terms(start, &config)?.apply(options);
     if start.trust_project.is_some() {
         let flag = start.trust_project.as_ref();
-        let settled = trust::settle(&cwd, "native", flag, Asking::Nobody)?;
+        let settled = trust::settle(&cwd, &[], "native", flag, Asking::Nobody)?;
         options = settled.apply("native", options);
     }
     if start.allow_dangerously_skip_permissions {

@@ -112,7 +112,8 @@ impl Engines for Chooser {
             .allow_tools(config.run.allow.iter().cloned())
             .disallow_tools(config.run.deny.iter().cloned());
         let (cwd, engine) = (Path::new(&session.cwd), &chosen.about.engine);
-        let (settled, untrusted) = trust::without_asking(cwd, engine).map_err(fault)?;
+        let (settled, untrusted) =
+            trust::without_asking(cwd, &terms.add_dirs, engine).map_err(fault)?;
         let options = settled.apply(engine, options);
         let launch = Launch::new(options, chosen.about)
             .untrusted(untrusted)

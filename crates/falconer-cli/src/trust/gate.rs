@@ -1,12 +1,12 @@
 //! Before the first turn of `run` and `chat`: is there something that nobody trusts?
 
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use falconer::{Options, SettingSource};
 use falconer_engine::{InspectedItem, Inspection, ItemKind, Standing};
 
-use super::{is_open, look, remember, show};
+use super::{is_open, look, official, remember, show};
 use crate::exit::{Fault, say};
 
 /// Whether a person can be asked.
@@ -78,11 +78,16 @@ impl Settled {
 /// Decides about the content of a project, and asks if somebody can be asked.
 pub(crate) fn settle(
     project: &Path,
+    added: &[PathBuf],
     engine: &str,
     flag: Option<&TrustFlag>,
     asking: Asking,
 ) -> Result<Settled, Fault> {
     let inspection = look(project)?;
+    if let Some(why) = left_out(&inspection, added, engine)? {
+        say("warning:", why);
+        return Ok(Settled::Untrusted);
+    }
     let Some(digest) = needed(&inspection, engine) else {
         return Ok(Settled::NotNeeded);
     };
@@ -114,6 +119,19 @@ pub(crate) fn settle(
     say("warning:", warning(&inspection));
     say("hint:", "run `falconer trust` to see and trust it");
     Ok(Settled::Untrusted)
+}
+
+/// Why an engine gets no settings of the project at all, trusted or not.
+fn left_out(
+    inspection: &Inspection,
+    added: &[PathBuf],
+    engine: &str,
+) -> Result<Option<String>, Fault> {
+    if engine != "claude" {
+        return Ok(None);
+    }
+    let why = official::obstacle(inspection, added)?;
+    Ok(why.map(|why| format!("the settings of the project are not used: {why}")))
 }
 
 /// The digest of the content, if this engine would use any of it: agents, skills and commands of a
@@ -160,9 +178,13 @@ pub(super) fn ask(question: &str) -> Result<bool, Fault> {
 /// For a server: what is not used in a session, if anything.
 pub(crate) fn without_asking(
     project: &Path,
+    added: &[PathBuf],
     engine: &str,
 ) -> Result<(Settled, Option<String>), Fault> {
     let inspection = look(project)?;
+    if let Some(why) = left_out(&inspection, added, engine)? {
+        return Ok((Settled::Untrusted, Some(why)));
+    }
     Ok(match needed(&inspection, engine) {
         None => (Settled::NotNeeded, None),
         Some(_) if is_open(inspection.standing) => (Settled::Untrusted, Some(warning(&inspection))),

@@ -1,6 +1,7 @@
 //! `falconer trust`: what a project wants beyond narrowing, and whether that is trusted.
 
 mod gate;
+mod official;
 mod show;
 
 use std::path::{Path, PathBuf};

@@ -59,6 +59,7 @@ mod signals;
 mod terminal;
 #[cfg(test)]
 mod trust;
+mod trust_official;
 #[cfg(test)]
 mod two_servers;
 #[cfg(test)]

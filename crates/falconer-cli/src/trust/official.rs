@@ -1,0 +1,113 @@
+//! What the official CLI would read of a project that cannot be left out piece by piece.
+//!
+//! It looks further than the project's directory: at servers, agents and local settings in the
+//! directories above, at the main working tree of a linked one, at added directories. And it uses
+//! what no project may set. Both can only be prevented by leaving the project out as a whole.
+
+use std::path::{Path, PathBuf};
+
+use falconer_engine::{Inspection, Standing};
+use falconer_native::choose::Environment;
+
+use super::look;
+use super::show::visible;
+use crate::exit::Fault;
+
+/// A longer file is not one of git's pointers.
+const MAX_POINTER: u64 = 64 * 1024;
+
+/// Why the official CLI gets nothing of a project, whoever trusts it; none if it may.
+pub(super) fn obstacle(
+    inspection: &Inspection,
+    added: &[PathBuf],
+) -> Result<Option<String>, Fault> {
+    if let Some(why) = unusable(inspection) {
+        return Ok(Some(why));
+    }
+    let own = Environment::of_this_process().claude_directory();
+    for place in places(&inspection.project, added) {
+        let above = look(&place)?;
+        let is_users = |file: &str| is_user_file(&place, file, own.as_deref());
+        let is_foreign = above.items.iter().any(|item| !is_users(&item.file));
+        let is_trusted = above.standing == Standing::Trusted;
+        if is_foreign && !is_trusted {
+            return Ok(Some(format!(
+                "the official CLI would also use untrusted content of {}; run `falconer trust` there",
+                visible(&place.display().to_string())
+            )));
+        }
+        if !is_users(LOCAL)
+            && let Some(why) = unusable(&above)
+        {
+            return Ok(Some(why));
+        }
+    }
+    Ok(None)
+}
+
+const LOCAL: &str = ".claude/settings.local.json";
+
+/// Settings that no project may set, or that we read differently: the CLI might use them.
+fn unusable(inspection: &Inspection) -> Option<String> {
+    let place = visible(&inspection.project.display().to_string());
+    if let Some(ignored) = inspection.ignored.first() {
+        return Some(format!(
+            "no project may set {} ({place}), and the official CLI would use it",
+            visible(ignored)
+        ));
+    }
+    let problem = inspection.problems.first()?;
+    Some(format!(
+        "the official CLI may read what cannot be checked: {}",
+        visible(problem)
+    ))
+}
+
+/// Whether a file is in the user's own configuration directory.
+fn is_user_file(place: &Path, file: &str, own: Option<&Path>) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let own = own.and_then(real);
+    file == LOCAL && own.is_some() && own == real(&place.join(".claude"))
+}
+
+/// Other directories that the official CLI looks at.
+fn places(project: &Path, added: &[PathBuf]) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    let mut add = |path: &Path| {
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if path.is_dir() && path != project && !places.contains(&path) {
+            places.push(path);
+        }
+    };
+    for above in project.ancestors() {
+        add(above);
+        for directory in git_directories(above) {
+            directory.ancestors().for_each(&mut add);
+        }
+    }
+    added.iter().for_each(|path| add(path));
+    places
+}
+
+/// The directories that a `.git` file names: that of a linked working tree, and the main one.
+fn git_directories(directory: &Path) -> Vec<PathBuf> {
+    let Some(text) = pointer(&directory.join(".git")) else {
+        return Vec::new();
+    };
+    let Some(named) = text.strip_prefix("gitdir:") else {
+        return Vec::new();
+    };
+    let linked = directory.join(named.trim());
+    let common = pointer(&linked.join("commondir"));
+    let common = common.map(|text| linked.join(text.trim()));
+    let found = [Some(linked), common].into_iter().flatten();
+    found
+        .filter_map(|path| std::fs::canonicalize(path).ok())
+        .collect()
+}
+
+fn pointer(path: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let is_pointer = metadata.is_file() && metadata.len() <= MAX_POINTER;
+    is_pointer.then(|| std::fs::read_to_string(path).ok())?
+}
