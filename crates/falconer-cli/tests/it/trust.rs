@@ -470,3 +470,72 @@ fn a_server_trusts_only_on_the_word_of_those_who_may_approve() {
     repository.forget_canaries();
     assert!(session(&server, &work) && !repository.has("CANARY"));
 }
+
+/// A run in which the agent does these things, each allowed by the mode, with trusted content.
+fn worked(repository: &Repository, calls: &[Value]) -> Ran {
+    let rules = calls
+        .iter()
+        .map(|call| json!({"reply": {"message": {"content": [call]}}}));
+    let end = json!({"times": "always", "reply": {"text": "That is all."}});
+    let rules: Vec<Value> = rules.chain([end]).collect();
+    repository.put("scenario.json", &json!({"rules": rules}).to_string());
+    let mode = "--permission-mode=acceptEdits";
+    repository.falconer_run(&["--trust-project=once", mode])
+}
+
+#[test]
+fn an_agent_cannot_change_what_a_trusted_hook_runs() {
+    let command = json!({"type": "command", "command": "./scripts/check.sh"});
+    let content = json!({"hooks": {"PreToolUse": [{"hooks": [command]}]}});
+    let write = |name: &str| {
+        json!({"type": "tool_use", "name": "Write",
+        "input": {"file_path": name, "content": "#!/bin/sh\ntouch CANARY\n"}})
+    };
+    let bash = |command: &str| {
+        json!({"type": "tool_use", "name": "Bash",
+        "input": {"command": command}})
+    };
+    let cases = [
+        // The file itself, a link to it, and through the shell.
+        vec![write("work/scripts/check.sh"), bash("ls")],
+        vec![write("work/alias.sh"), bash("ls")],
+        vec![bash("cp evil.sh scripts/check.sh"), bash("ls")],
+        vec![
+            bash("mv scripts old"),
+            bash("mv others scripts"),
+            bash("ls"),
+        ],
+        // The same words in another directory.
+        vec![bash("cd below"), bash("ls")],
+    ];
+    for calls in cases {
+        let repository = Repository::new(&[(SETTINGS, content.clone())]);
+        repository.put("work/scripts/check.sh", "#!/bin/sh\nexit 0\n");
+        repository.put("work/others/check.sh", "#!/bin/sh\ntouch CANARY\n");
+        repository.put(
+            "work/below/scripts/check.sh",
+            "#!/bin/sh\ntouch ../CANARY\n",
+        );
+        for name in ["scripts", "others", "below/scripts"] {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::Permissions::from_mode(0o755);
+            let path = repository.path().join("work").join(name).join("check.sh");
+            std::fs::set_permissions(path, mode).unwrap();
+        }
+        let link = repository.path().join("work/alias.sh");
+        std::os::unix::fs::symlink("scripts/check.sh", link).unwrap();
+        let absolute = repository.path().canonicalize().unwrap();
+        let calls: Vec<Value> = calls
+            .into_iter()
+            .map(|mut call| {
+                if let Some(path) = call["input"]["file_path"].as_str() {
+                    call["input"]["file_path"] = json!(absolute.join(path));
+                }
+                call
+            })
+            .collect();
+        let ran = worked(&repository, &calls);
+        let canary = repository.has("CANARY") || repository.has("below/CANARY");
+        assert!(!canary, "{calls:?}: {} {}", ran.stdout, ran.stderr);
+    }
+}

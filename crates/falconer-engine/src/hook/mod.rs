@@ -229,12 +229,34 @@ impl Hooks {
         if !hook.take_turn() {
             return Ran::NoOpinion;
         }
+        if let Some(why) = self.unsealed(hook, occasion) {
+            // Without its guard a call must not go on.
+            return match occasion.event {
+                HookEvent::PreToolUse => Ran::Blocked(why),
+                _ => Ran::Failed(why),
+            };
+        }
         match &hook.handler {
             Handler::Callback(id) => self.call_back(id, hook, occasion).await,
             Handler::Command(command) => Box::pin(self.run_command(command, hook, occasion)).await,
             Handler::Http(request) => Box::pin(self.post(request, hook, occasion)).await,
             Handler::Unsupported(kind) => self.refuse(kind, occasion).await,
         }
+    }
+
+    /// Why a hook of the project is not what somebody trusted any more.
+    fn unsealed(&self, hook: &Hook, occasion: &Occasion<'_>) -> Option<String> {
+        let cwd = match self.surroundings.directory {
+            RunIn::Cwd => occasion.input.cwd().map(PathBuf::from),
+            RunIn::Project => None,
+        };
+        let cwd = cwd.unwrap_or_else(|| self.surroundings.project.clone());
+        let why = hook.seal.as_ref()?.broken(&cwd)?;
+        Some(format!(
+            "the hook `{}` of the project was not run: {why}; run `falconer trust` and start a \
+             new session",
+            hook.source()
+        ))
     }
 
     fn registry(&self) -> Arc<Registry> {

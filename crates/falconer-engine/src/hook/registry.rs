@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::DEFAULT_TIMEOUT;
 use super::pattern::Pattern;
+use crate::trust::Seal;
 
 /// The hooks of settings files, and what else the files say about them.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct SettingsHooks {
     pub(crate) allowed_urls: Option<Vec<String>>,
     /// `httpHookAllowedEnvVars`: everything a hook asks for if `None`.
     pub(crate) allowed_variables: Option<Vec<String>>,
+    /// What of the project was trusted.
+    pub(crate) seals: Vec<Arc<Seal>>,
 }
 
 /// All registrations at one moment.
@@ -45,6 +48,8 @@ pub(super) struct Hook {
     pub(super) timeout: Option<Duration>,
     pub(super) on_failure: Policy,
     pub(super) waiting: Waiting,
+    /// What was trusted, for one of the project.
+    pub(super) seal: Option<Arc<Seal>>,
     /// For hooks that run once: whether they did.
     spent: Option<AtomicBool>,
 }
@@ -151,6 +156,7 @@ pub(super) fn of_host(hooks: &BTreeMap<HookEvent, Vec<HookMatcher>>) -> (ByEvent
                     timeout: timeout.and_then(seconds),
                     on_failure,
                     waiting: Waiting::ForAnswer,
+                    seal: None,
                     spent: None,
                 })
             }));
@@ -175,7 +181,9 @@ pub(super) fn of_settings(settings: &SettingsHooks) -> (ByEvent, Vec<String>) {
             warn_of_unknown(&event, source, &mut warnings);
             let here = registered.entry(event).or_default();
             for group in groups.as_array().into_iter().flatten() {
-                read_group(group, name, source, here, &mut warnings);
+                let mut seals = settings.seals.iter();
+                let seal = seals.find(|seal| seal.value() == group);
+                read_group(group, name, (source, seal), here, &mut warnings);
             }
         }
     }
@@ -185,7 +193,7 @@ pub(super) fn of_settings(settings: &SettingsHooks) -> (ByEvent, Vec<String>) {
 fn read_group(
     group: &Value,
     event: &str,
-    source: &str,
+    (source, seal): (&str, Option<&Arc<Seal>>),
     here: &mut Vec<Arc<Hook>>,
     warnings: &mut Vec<String>,
 ) {
@@ -198,7 +206,11 @@ fn read_group(
     let matcher = group.get("matcher").and_then(Value::as_str);
     for hook in hooks {
         match read_handler(hook) {
-            Ok(handler) => here.push(Arc::new(read_hook(hook, matcher, handler, warnings))),
+            Ok(handler) => {
+                let mut hook = read_hook(hook, matcher, handler, warnings);
+                hook.seal = seal.cloned();
+                here.push(Arc::new(hook));
+            }
             Err(why) => warnings.push(format!("ignored a hook for {event} in {source}: {why}")),
         }
     }
@@ -224,6 +236,7 @@ fn read_hook(
         } else {
             Waiting::ForAnswer
         },
+        seal: None,
         spent: says("once").then(AtomicBool::default),
     }
 }

@@ -135,6 +135,13 @@ async fn open_once(
     let client = Client::new(name, wiring, Arc::clone(changed));
     match config {
         McpServerConfig::Stdio(config) => {
+            let key = format!("mcpServers.{name}");
+            let seal = wiring.seals.iter().find(|seal| seal.key() == key);
+            if let Some(why) = seal.and_then(|seal| seal.broken(&wiring.cwd)) {
+                return Err(ConnectFailure::Failed(format!(
+                    "it was not started: {why}; run `falconer trust` and start a new session"
+                )));
+            }
             let started = stdio::start(config, wiring).await;
             let (child, pipes) = started.map_err(ConnectFailure::Failed)?;
             match unless(give_up, serve(client, pipes, None, era)).await {

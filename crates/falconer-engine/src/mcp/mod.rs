@@ -29,6 +29,7 @@ use futures_util::future::BoxFuture;
 
 use crate::environment::Environment;
 use crate::host::Host;
+use crate::trust::Seal;
 
 pub(crate) use self::config::{Declared, Origin};
 pub(crate) use self::expand::interpolate;
@@ -50,6 +51,8 @@ pub(crate) struct Wiring {
     pub(crate) listener: Option<Arc<dyn Listener>>,
     /// What servers are told about the client.
     pub(crate) version: String,
+    /// What of the project was trusted.
+    pub(crate) seals: Vec<Arc<Seal>>,
 }
 
 /// What happens when a server asks the user.

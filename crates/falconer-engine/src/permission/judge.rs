@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use falconer_rule::shell::Script;
 use falconer_rule::{
-    Call, Effect, Location, Matcher, is_protected, mentioned, protected_by, protected_write,
-    restricts_command,
+    Call, Effect, Location, Matcher, mentioned, protected_by, protected_write, restricts_command,
 };
 use serde_json::Value;
 
@@ -50,7 +49,7 @@ impl Permissions {
         match question.target {
             Target::Write(path) => {
                 let place = question.place(path);
-                let is_asked = is_protected(place) && !self.is_plan(place);
+                let is_asked = self.is_protected(place) && !self.is_plan(place);
                 is_asked.then(|| place.spelled.clone())
             }
             Target::Command { command, .. } => match question.script(command) {

@@ -27,7 +27,9 @@ use falconer_protocol::permission::PermissionMode;
 pub(crate) use falconer_rule::Effect;
 
 pub(crate) use directories::Directories;
-use falconer_rule::{Anchors, Matcher, Place, RuleProblem, RuleText, flaw, understand};
+use falconer_rule::{
+    Anchors, Matcher, Place, RuleProblem, RuleText, flaw, is_protected, understand,
+};
 pub(crate) use hidden::Hidden;
 use program::Programs;
 pub(crate) use question::{Ask, Because, HookDecision, Question, Verdict};
@@ -141,6 +143,8 @@ pub(crate) struct Permissions {
     locks: Locks,
     /// The one file that plan mode may write.
     plan_file: Option<Place>,
+    /// Files that trusted hooks, servers and helpers run.
+    guarded: Vec<Place>,
 }
 
 /// A rule in force.
@@ -167,6 +171,7 @@ impl Permissions {
             bypass: start.bypass,
             locks: start.locks,
             plan_file: None,
+            guarded: Vec::new(),
         };
         for directory in start.additional_directories {
             permissions.directories.add(&directory);
@@ -199,6 +204,19 @@ impl Permissions {
     /// Lets plan mode keep its plan in this file.
     pub(crate) fn set_plan_file(&mut self, file: &Path) {
         self.plan_file = Some(Place::of(file));
+    }
+
+    /// Has these files asked about like protected ones: what they say runs unasked.
+    pub(crate) fn guard(&mut self, files: &[PathBuf]) {
+        self.guarded = files.iter().map(|file| Place::of(file)).collect();
+    }
+
+    fn is_protected(&self, place: &Place) -> bool {
+        let is_same = |guarded: &Place| {
+            let mut names = place.names();
+            names.any(|name| guarded.names().any(|other| other == name))
+        };
+        is_protected(place) || self.guarded.iter().any(is_same)
     }
 
     /// Rules that could not be used as written, each with what was done instead.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use falconer_protocol::permission::PermissionMode;
-use falconer_rule::{Effect, Matcher, Place, is_protected};
+use falconer_rule::{Effect, Matcher, Place};
 
 use super::judge::{ask, because_of};
 use super::question::{Because, Case, Verdict};
@@ -102,7 +102,7 @@ impl Permissions {
                 |(_, matcher)| matches!(matcher, Matcher::Edit(pattern) if pattern.covers(place)),
             )
         };
-        !is_protected(place) && (by_mode || by_rule())
+        !self.is_protected(place) && (by_mode || by_rule())
     }
 
     pub(super) fn may_read(&self, place: &Place) -> bool {

@@ -216,7 +216,7 @@ fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permission
         .default_mode()
         .filter(|mode| unlocked || *mode != PermissionMode::BypassPermissions);
     let mode = choice.mode.clone().or(from_files);
-    Permissions::new(Start {
+    let mut permissions = Permissions::new(Start {
         rules,
         mode: mode.unwrap_or_default(),
         cwd: config.cwd.clone(),
@@ -233,7 +233,9 @@ fn permissions(config: &SessionConfig, settings: &Settings) -> Result<Permission
             Ok(_) => Locks::Both,
             Err(_) => Locks::JudgementOnly,
         },
-    })
+    })?;
+    permissions.guard(&settings.seals().files);
+    Ok(permissions)
 }
 
 fn hooks(
@@ -298,6 +300,7 @@ fn servers(
         elicitation,
         listener: Some(witness),
         version: config.version.clone(),
+        seals: settings.seals().trusted.clone(),
     };
     Servers::connect(declared, wiring)
 }

@@ -25,6 +25,7 @@ pub(crate) fn settings_hooks(settings: &Settings) -> SettingsHooks {
         disabled: settings.disable_all_hooks(),
         allowed_urls: texts("allowedHttpHookUrls"),
         allowed_variables: texts("httpHookAllowedEnvVars"),
+        seals: settings.seals().trusted.clone(),
     }
 }
 

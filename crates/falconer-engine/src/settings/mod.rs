@@ -21,7 +21,7 @@ pub(crate) use files::{Change, Files, Scope, WriteError};
 pub(crate) use getters::SettingsHook;
 pub(crate) use read::read_object;
 pub(crate) use sources::{Enabled, Sources};
-pub(crate) use trust::{Folder, ProjectServers, Trust};
+pub(crate) use trust::{Folder, ProjectServers, Seals, Trust};
 pub(crate) use user_config::{McpScope, McpServer, UserConfig};
 pub(crate) use watch::{Changed, Watch};
 
@@ -52,6 +52,7 @@ pub(crate) struct Settings {
     layers: Vec<Layer>,
     effective: Value,
     servers: ProjectServers,
+    seals: Seals,
     warnings: Vec<String>,
 }
 
@@ -74,9 +75,10 @@ impl Settings {
     /// Reads the files. Missing ones are nothing special; bad ones are left out with a warning.
     pub(crate) fn load(sources: &Sources) -> Self {
         let mut warnings = Vec::new();
-        let (layers, servers) = sources.layers(&mut warnings);
+        let (layers, servers, seals) = sources.layers(&mut warnings);
         Self {
             servers,
+            seals,
             ..Self::from_layers(layers, warnings)
         }
     }
@@ -90,6 +92,7 @@ impl Settings {
             layers,
             effective,
             servers: ProjectServers::default(),
+            seals: Seals::default(),
             warnings,
         }
     }
@@ -110,6 +113,7 @@ impl Settings {
         }
         Self {
             servers: self.servers.clone(),
+            seals: self.seals.clone(),
             ..Self::from_layers(layers, self.warnings.clone())
         }
     }
@@ -127,6 +131,11 @@ impl Settings {
     /// The servers of the project that may be started.
     pub(crate) fn project_servers(&self) -> &ProjectServers {
         &self.servers
+    }
+
+    /// What of the project may run, as it was trusted.
+    pub(crate) fn seals(&self) -> &Seals {
+        &self.seals
     }
 
     /// What could not be used, for people.

@@ -1,12 +1,15 @@
 //! Reading one JSON file that people edit by hand.
 
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde_json::Value;
 
 /// A settings file larger than this is not read.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
 /// Why a file is not used.
 #[derive(Debug, thiserror::Error)]
@@ -25,18 +28,20 @@ pub(crate) enum ReadError {
 
 /// The object in a file; `None` if there is no such file or it is empty.
 pub(crate) fn read_object(path: &Path) -> Result<Option<Value>, ReadError> {
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
+    let mut options = std::fs::OpenOptions::new();
+    // A FIFO must not block; what is judged is what is read.
+    options.read(true).custom_flags(NONBLOCK);
+    let file = match options.open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         // A file where a directory should be: there are no settings below it.
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    if !metadata.is_file() {
+    if !file.metadata()?.is_file() {
         return Err(ReadError::NotAFile);
     }
     let mut text = String::new();
-    let file = std::fs::File::open(path)?;
     file.take(MAX_FILE + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_FILE {
         return Err(ReadError::TooLarge);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::merge::merge;
 use super::read::read_object;
-use super::trust::{ProjectLayers, ProjectServers, Trust};
+use super::trust::{ProjectLayers, ProjectServers, Seals, Trust};
 use super::{Files, Layer, Source};
 use crate::environment::Environment;
 use crate::trust::TrustStore;
@@ -95,7 +95,7 @@ impl Sources {
     }
 
     /// The layers, from the weakest to the strongest, and the servers of the project.
-    pub(super) fn layers(&self, warnings: &mut Vec<String>) -> (Vec<Layer>, ProjectServers) {
+    pub(super) fn layers(&self, warnings: &mut Vec<String>) -> (Vec<Layer>, ProjectServers, Seals) {
         let user = self.files().user().filter(|_| self.enabled.user);
         let user = user.and_then(|path| load(&path, warnings));
         let project = ProjectLayers::read(self, user.as_ref(), warnings);
@@ -105,7 +105,7 @@ impl Sources {
         layers.extend(project.layers);
         layers.extend(self.flag.clone().map(of(Source::Flag)));
         layers.extend(self.managed(warnings).map(of(Source::Managed)));
-        (layers, project.servers)
+        (layers, project.servers, project.seals)
     }
 
     fn managed(&self, warnings: &mut Vec<String>) -> Option<Value> {

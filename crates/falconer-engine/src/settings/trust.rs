@@ -1,13 +1,14 @@
 //! Which parts of a project's files a session uses.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::read::read_object;
 use super::{Layer, Source, Sources};
-use crate::trust::{Content, Grant, ProjectFile};
+use crate::trust::{Content, Grant, ProjectFile, Seal};
 
 /// Keys that a warning names.
 const MAX_NAMES: usize = 10;
@@ -47,6 +48,16 @@ pub(crate) struct ProjectServers {
 pub(super) struct ProjectLayers {
     pub(super) layers: Vec<Layer>,
     pub(super) servers: ProjectServers,
+    pub(super) seals: Seals,
+}
+
+/// What was trusted, and what must not be changed unasked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Seals {
+    /// What somebody trusts; checked before each run.
+    pub(crate) trusted: Vec<Arc<Seal>>,
+    /// Files that anything of the project runs, whoever decided about it.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl ProjectLayers {
@@ -95,7 +106,15 @@ impl ProjectLayers {
                 file.name()
             ));
         }
-        Self::of(sources, content, is_trusted)
+        let kept = content.seals(&root);
+        let seals = Seals {
+            files: kept.iter().flat_map(|seal| seal.paths()).collect(),
+            trusted: if is_trusted { kept } else { Vec::new() },
+        };
+        Self {
+            seals,
+            ..Self::of(sources, content, is_trusted)
+        }
     }
 
     fn of(sources: &Sources, mut content: Content, trusted: bool) -> Self {
@@ -121,6 +140,7 @@ impl ProjectLayers {
         Self {
             layers,
             servers: ProjectServers { declared, trusted },
+            seals: Seals::default(),
         }
     }
 }

@@ -9,6 +9,9 @@ use super::item::ItemKind;
 /// The largest output of a command that a project may ask for without trust.
 const DEFAULT_OUTPUT: u64 = 30_000;
 
+/// Longer than the name of any model.
+const MAX_NAME: usize = 256;
+
 /// What a project may say with a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Class {
@@ -45,7 +48,7 @@ pub(super) enum Relative {
     Switch,
     /// Names of servers that are not started.
     Names,
-    /// A text or a list of texts.
+    /// The name of a model, or a list of them.
     Text,
 }
 
@@ -304,7 +307,7 @@ impl Relative {
             Self::Lock => (value.as_str() == Some("disable"), Guard),
             Self::Switch => (value.as_bool() == Some(true), Guard),
             Self::Names => (is_list_of_texts(value), Guard),
-            Self::Text => (value.is_string() || is_list_of_texts(value), Setting),
+            Self::Text => (is_plain_name(value), Setting),
         };
         (!is_narrow).then_some(kind)
     }
@@ -336,6 +339,20 @@ fn rank(mode: &Value) -> Option<u8> {
         "default" | "manual" => Some(ASKING),
         "acceptEdits" => Some(3),
         _ => None,
+    }
+}
+
+/// Whether a value names models by plain names. An ARN or a path may be somebody else's account.
+fn is_plain_name(value: &Value) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-:[]@, ".contains(c);
+    let is_name = |text: &str| {
+        let text = text.trim().to_ascii_lowercase();
+        text.len() <= MAX_NAME && text.chars().all(is_plain) && !text.contains("arn:")
+    };
+    match value {
+        Value::String(text) => is_name(text),
+        Value::Array(list) => list.iter().all(|it| it.as_str().is_some_and(is_name)),
+        _ => false,
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::class::{Class, Keys};
 use super::item::{Item, ItemKind, Step, digest_of};
+use super::seal::Seal;
 use super::{definition, script, variable};
 
 /// A file of a project that can hold something that needs trust.
@@ -129,6 +131,17 @@ impl Content {
 
     pub(super) fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// One for each item: what it runs must stay what was trusted.
+    pub(crate) fn seals(&self, project: &Path) -> Vec<Arc<Seal>> {
+        let items = self
+            .items
+            .iter()
+            .filter(|item| item.file != ProjectFile::Definitions);
+        items
+            .map(|item| Arc::new(Seal::new(project, item)))
+            .collect()
     }
 
     /// Keys that no project sets and that were taken out.
@@ -263,8 +276,13 @@ impl Walk<'_> {
 
     fn push(&mut self, kind: ItemKind, at: Vec<Step>, value: &Value) {
         let scripts = match kind {
-            ItemKind::Rule | ItemKind::Directory | ItemKind::Mode => Vec::new(),
+            ItemKind::Rule | ItemKind::Directory | ItemKind::Mode => Some(Vec::new()),
             _ => script::scripts(self.project, value),
+        };
+        // What it runs cannot be told, so that nobody can trust it.
+        let Some(scripts) = scripts else {
+            self.never.push(at);
+            return;
         };
         self.items.push(Item {
             kind,

@@ -10,6 +10,7 @@ mod definition;
 mod inspection;
 mod item;
 mod script;
+mod seal;
 mod store;
 mod variable;
 
@@ -18,6 +19,7 @@ pub use inspection::{InspectError, InspectedItem, Inspection, Standing, inspect}
 pub use item::ItemKind;
 pub(crate) use item::item_digest;
 pub use script::Script;
+pub(crate) use seal::Seal;
 pub use store::{Grant, GrantedItem, TrustError, TrustStore, state_directory};
 
 #[cfg(test)]

@@ -491,3 +491,80 @@ fn every_published_settings_key_has_a_class() {
         .collect();
     assert_eq!(unlisted, [""; 0]);
 }
+
+#[test]
+fn every_way_to_name_a_script_makes_its_bytes_count() {
+    let disk = Disk::new();
+    disk.put("project/scripts/check.sh", "true");
+    disk.put("project/server/index.js", "0");
+    disk.put("project/pkg/tool.py", "0");
+    disk.put("project/package.json", "{}");
+    disk.put("project/Makefile", "all:");
+    let cases = [
+        ("./scripts/check.sh", "scripts/check.sh"),
+        ("sh -c 'exec \"./scripts/check.sh\"'", "scripts/check.sh"),
+        (
+            "${CLAUDE_PROJECT_DIR:-.}/scripts/check.sh",
+            "scripts/check.sh",
+        ),
+        (
+            "\"$(git rev-parse --show-toplevel)\"/scripts/check.sh",
+            "scripts/check.sh",
+        ),
+        ("~/src/project/scripts/check.sh", "scripts/check.sh"),
+        ("$HOME/project/scripts/check.sh", "scripts/check.sh"),
+        ("cd scripts && ./check.sh", "scripts/check.sh"),
+        (
+            "(cd \"$CLAUDE_PROJECT_DIR/scripts\"; sh check.sh)",
+            "scripts/check.sh",
+        ),
+        ("sh scripts/check", "scripts/check.sh"),
+        ("node server", "server/index.js"),
+        ("python3 -m pkg.tool", "pkg/tool.py"),
+        ("npm run check", "package.json"),
+        ("/usr/bin/make -s check", "Makefile"),
+    ];
+    for (command, file) in cases {
+        let hook = json!({"type": "command", "command": command});
+        disk.project(&json!({"hooks": {"Stop": [{"hooks": [hook]}]}}));
+        let before = disk.inspect();
+        let then = std::fs::read_to_string(disk.sources.project.join(file)).unwrap();
+        disk.put(&format!("project/{file}"), format!("{then} # changed"));
+        assert_ne!(before.digest, disk.inspect().digest, "{command}");
+        disk.put(&format!("project/{file}"), then);
+        assert_eq!(before.digest, disk.inspect().digest, "{command}");
+    }
+}
+
+#[test]
+fn an_item_that_names_more_than_can_be_looked_at_is_never_used() {
+    let disk = Disk::new();
+    for number in 0..300 {
+        disk.put(&format!("project/f{number}"), number);
+    }
+    let names: Vec<String> = (0..300).map(|number| format!("./f{number}")).collect();
+    for command in [names.join(";"), "x ".repeat(20_000)] {
+        let hook = json!({"type": "command", "command": command});
+        disk.project(&json!({"hooks": {"Stop": [{"hooks": [hook]}]}}));
+        let inspection = disk.inspect();
+        assert_eq!(inspection.digest, None);
+        assert_eq!(inspection.ignored, [".claude/settings.json hooks.Stop"]);
+    }
+}
+
+#[test]
+fn a_model_that_may_be_an_address_needs_trust() {
+    let disk = Disk::new();
+    for (model, needs) in [
+        ("opus", false),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", false),
+        ("claude-sonnet-4-5[1m]", false),
+        ("arn:aws:bedrock:us-east-1:666:inference-profile/x", true),
+        ("../../evil", true),
+        ("x?y=z", true),
+    ] {
+        disk.project(&json!({"model": model, "fallbackModel": [model]}));
+        assert_eq!(disk.inspect().digest.is_some(), needs, "{model}");
+        assert_eq!(disk.load().model().is_none(), needs, "{model}");
+    }
+}

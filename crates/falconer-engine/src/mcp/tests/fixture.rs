@@ -42,6 +42,7 @@ pub(super) fn scene(variables: &[(&str, &str)]) -> Scene {
         elicitation: Elicitation::AskHost,
         listener: None,
         version: "0".to_owned(),
+        seals: Vec::new(),
     };
     Scene {
         wiring,
