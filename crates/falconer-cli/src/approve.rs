@@ -87,6 +87,7 @@ fn print(request: &Value) {
 }
 
 async fn one(remote: &Remote, id: &str, answer: &str, digest: Option<&str>) -> Done {
+    crate::trust::refuse_agents()?;
     let request = remote.asked(id).await?;
     let mut open = open_of(&request).ok_or_else(unknown_kind)?;
     let mut nowhere = Screen::new(std::io::sink(), "");
@@ -121,6 +122,7 @@ async fn one(remote: &Remote, id: &str, answer: &str, digest: Option<&str>) -> D
 }
 
 async fn ask_all(remote: &Remote, waiting: &[Value]) -> Result<(), Fault> {
+    crate::trust::refuse_agents()?;
     let mut lines = Lines::of_stdin();
     let mut screen = Screen::new(anstream::stdout(), "");
     let mut desk = Desk::new();

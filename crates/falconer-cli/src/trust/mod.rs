@@ -181,7 +181,21 @@ fn described_item(item: InspectedItem) -> TrustItem {
     described
 }
 
+/// Refuses to take a decision from a process that an agent has started.
+pub(crate) fn refuse_agents() -> Result<(), Fault> {
+    let variables = falconer_sandbox::variables();
+    let is_mark = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("FALCONER_RUN_");
+    match variables.iter().any(|(name, _)| is_mark(name)) {
+        true => Err(Fault::usage(
+            "refused to take a decision from a command of an agent",
+            "run it in a terminal of your own",
+        )),
+        false => Ok(()),
+    }
+}
+
 fn grant(arguments: &Grant) -> Done {
+    refuse_agents()?;
     let inspection = look(&start::directory(arguments.directory.as_deref())?)?;
     let Some(digest) = inspection.digest.as_deref() else {
         anstream::eprintln!("nothing in {} needs trust", inspection.project.display());

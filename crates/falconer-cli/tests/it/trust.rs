@@ -539,3 +539,26 @@ fn an_agent_cannot_change_what_a_trusted_hook_runs() {
         assert!(!canary, "{calls:?}: {} {}", ran.stdout, ran.stderr);
     }
 }
+
+#[test]
+fn an_agent_cannot_grant_trust_itself() {
+    let falconer = env!("CARGO_BIN_EXE_falconer");
+    for command in [
+        "FALCONER trust grant --yes --digest DIGEST",
+        "x=trust; FALCONER $x grant --yes --digest DIGEST",
+        "echo 'FALCONER trust grant --yes --digest DIGEST' > s; sh ./s",
+    ] {
+        let repository = Repository::new(&[(SETTINGS, hook("Stop"))]);
+        let digest = repository.inspection()["digest"].clone();
+        let command = command
+            .replace("FALCONER", falconer)
+            .replace("DIGEST", digest.as_str().unwrap());
+        let call = json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+        let end = json!({"times": "always", "reply": {"text": "That is all."}});
+        let rules = json!({"rules": [{"reply": {"message": {"content": [call]}}}, end]});
+        repository.put("scenario.json", &rules.to_string());
+        let ran = repository.falconer_run(&["--allow=Bash"]);
+        let standing = &repository.inspection()["standing"];
+        assert_eq!(standing, "untrusted", "{command}: {}", ran.stderr);
+    }
+}

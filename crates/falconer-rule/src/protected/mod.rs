@@ -83,6 +83,9 @@ pub fn writes_unknown(parts: &[Part], mut location: Location) -> bool {
 /// Returns the protected name in a text that could not be taken apart.
 pub fn mentioned(text: &str) -> Option<PathBuf> {
     let text = text.to_lowercase();
+    if mentions_decision(&text) {
+        return Some(PathBuf::from(STATE));
+    }
     let is_whole = |name: &str| {
         let mut ends = text.match_indices(name).map(|(at, _)| at + name.len());
         ends.any(|end| !text[end..].starts_with(char::is_alphanumeric))
@@ -122,6 +125,9 @@ impl Look {
             return None;
         }
         let bare = shell::stripped(part);
+        if decides(part) || decides(&bare) {
+            return Some(PathBuf::from(STATE));
+        }
         if only_adds(&bare) {
             return None;
         }
@@ -208,6 +214,39 @@ fn may_match_hidden(glob: &str) -> bool {
     let varies = |name: &str| name.contains(['*', '?', '[']);
     glob.split('/')
         .any(|name| name.starts_with('.') && varies(name))
+}
+
+/// Where Falconer keeps what people have decided.
+const STATE: &str = "~/.local/state/falconer";
+/// Commands of `falconer` that speak for a person.
+const DECIDING: [&str; 3] = ["trust", "approve", "config"];
+
+/// Whether a part may have Falconer itself write down a decision.
+fn decides(part: &Part) -> bool {
+    let is_ours = |word: &Word| match &word.literal {
+        Some(text) => text.rsplit('/').next() == Some("falconer"),
+        None => word.text.contains("falconer"),
+    };
+    let is_said = |word: &Word| mentions_decision(word.literal.as_ref().unwrap_or(&word.text));
+    let assigned = part.assignments.iter();
+    if part.words.iter().any(is_said) || assigned.map(|it| &it.text).any(|it| mentions_decision(it))
+    {
+        return true;
+    }
+    let may_decide = |word: &Word| match &word.literal {
+        Some(text) => DECIDING.contains(&text.as_str()),
+        None => true,
+    };
+    // Not only the first word: another program may be told to run it.
+    let at = part.words.iter().position(is_ours);
+    at.is_some_and(|at| part.words.iter().skip(at + 1).any(may_decide))
+}
+
+/// Whether a text, such as a script, names one of these commands.
+fn mentions_decision(text: &str) -> bool {
+    let mut words = text.split(|c: char| c.is_whitespace() || "'\"`();&|".contains(c));
+    let is_ours = |word: &str| word.rsplit('/').next() == Some("falconer");
+    words.any(is_ours) && words.any(|word| DECIDING.contains(&word))
 }
 
 /// Whether git only puts the files it is given into the repository.

@@ -123,6 +123,13 @@ fn commands_are_asked_about_protected_places_whatever_program_writes() {
         "make --file=$X/.git/config",
         "make .*/config",
         "rsync in host:.ssh/authorized_keys",
+        "falconer trust grant --yes --digest x",
+        "/usr/bin/falconer approve id yes",
+        "env -i falconer config set run.mode x",
+        "timeout 9 nice falconer trust grant",
+        "falconer $X grant",
+        "x=$(falconer trust grant)",
+        "sh -c 'falconer trust grant'",
     ];
     let free = [
         "cat .git/config",
@@ -140,6 +147,9 @@ fn commands_are_asked_about_protected_places_whatever_program_writes() {
         "prettier --write src/**/*.ts",
         "cargo test --manifest-path src/Cargo.toml",
         "rm -f *.o",
+        "falconer doctor",
+        "cargo test -p falconer trust-me",
+        "rm crates/falconer/trust/x",
     ];
     for (commands, expected) in [(&asked[..], true), (&free[..], false)] {
         for command in commands {
