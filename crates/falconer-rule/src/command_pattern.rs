@@ -124,6 +124,13 @@ impl CommandPattern {
         first.as_bytes()[..shorter] == known.as_bytes()[..shorter]
     }
 
+    /// The words that the pattern begins with.
+    pub(crate) fn words(&self) -> Option<impl Iterator<Item = &str>> {
+        let mut words = self.pieces.first()?.split_whitespace().peekable();
+        words.peek()?;
+        Some(words)
+    }
+
     /// The program that the pattern begins with.
     pub(crate) fn program(&self) -> Option<&str> {
         self.pieces.first()?.split_whitespace().next()

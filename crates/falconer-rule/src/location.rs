@@ -77,6 +77,18 @@ impl Location {
         }
     }
 
+    /// The directories the next part may run in.
+    pub(crate) fn bases(&self) -> &[PathBuf] {
+        &self.bases
+    }
+
+    /// Takes note of directories that a program may go to by itself.
+    pub(crate) fn may_also_be(&mut self, places: Vec<Place>) {
+        self.bases
+            .extend(places.into_iter().map(|place| place.real));
+        self.bases.truncate(MAX_BASES);
+    }
+
     fn go(&mut self, target: Option<&Word>) {
         let places = target.map(|target| self.places(target));
         match places {

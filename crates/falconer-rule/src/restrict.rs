@@ -1,5 +1,7 @@
 //! Rules that deny or ask, compared with the parts of a command.
 
+mod mention;
+mod named;
 mod reach;
 
 use crate::command_pattern::CommandPattern;
@@ -31,19 +33,37 @@ pub fn restricts_command(
 
 /// Whether a rule that denies or asks may be about something that is only known when the command
 /// runs: a word that expands, a shell that reads its input, a file on the way through a directory.
-pub fn may_touch_unknown(matcher: &Matcher, parts: &[Part], mut location: Location) -> bool {
+pub fn may_touch_unknown(
+    matcher: &Matcher,
+    command: &str,
+    parts: &[Part],
+    mut location: Location,
+) -> bool {
     let words: fn(&Part) -> Vec<Word> = match matcher {
         Matcher::Command(pattern) => {
-            return parts.iter().any(|part| reach::may_reach(pattern, part, 0));
+            let may_reach = |part: &Part| reach::may_reach(pattern, part, 0);
+            return parts.iter().any(may_reach) || mention::mentions(pattern, command, parts);
         }
         Matcher::Read(_) => named_words,
         Matcher::Edit(_) => written_words,
         _ => return false,
     };
+    // What patterns mean has changed by then.
+    let is_pattern = |part: &Part| part.words.iter().any(|word| word.glob.is_some());
+    let sets_patterns = |part: &Part| {
+        part.name() == Some("shopt") || part.assignments.iter().any(|it| it.name == "GLOBIGNORE")
+    };
+    if parts.iter().any(sets_patterns) && parts.iter().any(is_pattern) {
+        return true;
+    }
     parts.iter().any(|part| {
         let unknown = words(part).iter().any(|word| is_unknown(word, &location));
         let on_the_way = match matcher {
-            Matcher::Read(pattern) => reach::may_come_across(pattern, part, &location, 0),
+            Matcher::Read(pattern) => {
+                reach::may_come_across(pattern, part, &location, 0)
+                    || named::may_read(pattern, part, &location)
+            }
+            Matcher::Edit(pattern) => named::may_write(pattern, part, &location),
             _ => false,
         };
         location.follow(part);

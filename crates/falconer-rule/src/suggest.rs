@@ -112,6 +112,11 @@ const WITH_COMMANDS: &[&str] = &[
     "yarn",
 ];
 
+/// Whether the first argument of a program is a command of its own.
+pub(crate) fn has_commands(program: &str) -> bool {
+    WITH_COMMANDS.contains(&program)
+}
+
 fn commands(command: &str, parts: &[Part]) -> Vec<(Width, Vec<String>)> {
     let mut found = Vec::new();
     if let Some(exact) = exact_command(command, parts) {

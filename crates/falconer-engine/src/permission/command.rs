@@ -33,8 +33,9 @@ impl Permissions {
         let mut restrictions = self
             .rules_that(Effect::Deny)
             .chain(self.rules_that(Effect::Ask));
-        restrictions
-            .any(|(_, matcher)| may_touch_unknown(matcher, script.parts(), self.start(question)))
+        restrictions.any(|(_, matcher)| {
+            may_touch_unknown(matcher, command, script.parts(), self.start(question))
+        })
     }
 
     /// Where the shell is before the command.

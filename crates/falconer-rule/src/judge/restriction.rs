@@ -106,7 +106,8 @@ impl Case<'_> {
     /// Whether a rule may forbid what a command does, and nobody can tell before it runs.
     pub(super) fn might_be_forbidden(&self) -> bool {
         let Subject::Command {
-            script: Ok(script), ..
+            text,
+            script: Ok(script),
         } = &self.subject
         else {
             return false;
@@ -126,7 +127,7 @@ impl Case<'_> {
             }
             _ => {
                 let location = Location::new(self.call.cwd, self.call.home);
-                may_touch_unknown(matcher, parts, location)
+                may_touch_unknown(matcher, text, parts, location)
             }
         })
     }

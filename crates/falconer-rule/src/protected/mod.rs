@@ -3,6 +3,7 @@
 //! The names are in one table, [`names`]. A command counts as writing a place if a program that
 //! is not known to only read names it, in whatever way: better one question too many.
 
+mod configure;
 mod names;
 
 #[cfg(test)]
@@ -59,13 +60,7 @@ pub fn protected_write(script: &Script, mut location: Location) -> Option<PathBu
         budget: MOST,
         is_plain: script.plain().is_ok(),
     };
-    for part in script.parts() {
-        if let Some(path) = look.part(part, &location) {
-            return Some(path);
-        }
-        location.follow(part);
-    }
-    None
+    look.parts(script.parts(), &mut location, 0)
 }
 
 /// Whether a file that the shell or a known program writes is only known when it runs.
@@ -113,7 +108,47 @@ struct Look {
     is_plain: bool,
 }
 
+/// Shells in shells that are looked into.
+const MAX_SHELLS: usize = 4;
+
 impl Look {
+    fn parts(&mut self, parts: &[Part], location: &mut Location, shells: usize) -> Option<PathBuf> {
+        let writes = |part: &Part| shell::takes_more(part) && !only_feeds_readers(part);
+        let is_fed = parts
+            .iter()
+            .any(|part| writes(part) || shell::runs_unknown(part));
+        for part in parts {
+            let hit = self.part(part, location).or_else(|| match is_fed {
+                // What is only shown may be what another part writes or runs.
+                true => {
+                    let mut words = part.arguments().iter();
+                    words.find_map(|word| self.word(word, location, is_protected))
+                }
+                false => None,
+            });
+            let hit = hit.or_else(|| self.scripts(part, location, shells));
+            if hit.is_some() {
+                return hit;
+            }
+            location.follow(part);
+        }
+        None
+    }
+
+    /// What a part hands to a shell.
+    fn scripts(&mut self, part: &Part, location: &Location, shells: usize) -> Option<PathBuf> {
+        if shells >= MAX_SHELLS {
+            return None;
+        }
+        let scripts = shell::scripts(part).into_iter();
+        scripts
+            .into_iter()
+            .find_map(|script| match shell::read(&script) {
+                Ok(inner) => self.parts(inner.parts(), &mut location.clone(), shells + 1),
+                Err(_) => mentioned(&script),
+            })
+    }
+
     fn part(&mut self, part: &Part, location: &Location) -> Option<PathBuf> {
         for word in written(part) {
             if let Some(path) = self.word(&word, location, is_protected) {
@@ -130,6 +165,12 @@ impl Look {
         }
         if only_adds(&bare) {
             return None;
+        }
+        if let Some(file) = configure::written_by(&bare) {
+            return Some(PathBuf::from(file));
+        }
+        if let Some(directory) = tree(&bare, location) {
+            return Some(directory);
         }
         // `HEAD` is a name of a commit to them.
         let is_version_control = matches!(bare.name(), Some("git" | "gh" | "jj" | "hg"));
@@ -189,6 +230,98 @@ impl Look {
         }
         None
     }
+}
+
+/// Whether a word of a part, or a piece of one, leads to such a place.
+pub(crate) fn names_place(
+    part: &Part,
+    location: &Location,
+    is_hit: impl Fn(&Place) -> bool,
+) -> bool {
+    let mut look = Look {
+        budget: MOST,
+        is_plain: false,
+    };
+    let mut words = naming(part).into_iter();
+    words.any(|word| word.literal.is_some() && look.word(word, location, &is_hit).is_some())
+}
+
+/// Whether the programs that get words from an input are known to read.
+fn only_feeds_readers(part: &Part) -> bool {
+    let arguments = part.arguments().iter().map(Word::unquoted);
+    let program = arguments.skip_while(|text| text.starts_with('-')).next();
+    matches!(
+        program,
+        None | Some("cat" | "echo" | "file" | "grep" | "head" | "ls" | "stat" | "tail" | "wc")
+    )
+}
+
+/// A directory that a part changes with all there is in it, protected places among it.
+fn tree(part: &Part, location: &Location) -> Option<PathBuf> {
+    if !shell::changes_trees(part) || part.name() == Some("git") {
+        return None;
+    }
+    let names = find_names(part);
+    let holds = |place: &&Place| place.is_dir && holds_protected(place, location, names.as_deref());
+    part.arguments().iter().find_map(|word| {
+        let Where::At(places) = location.places(word) else {
+            return None;
+        };
+        places.iter().find(holds).map(|place| place.spelled.clone())
+    })
+}
+
+/// The patterns for names to which `find` keeps, if it does.
+fn find_names(part: &Part) -> Option<Vec<String>> {
+    let words = part.arguments();
+    let is_test = |word: &Word| matches!(word.unquoted(), "-name" | "-iname");
+    let values = words.windows(2).filter(|pair| is_test(&pair[0]));
+    let names: Vec<String> = values.map(|pair| plain(pair[1].unquoted())).collect();
+    let may_widen = |word: &Word| matches!(word.unquoted(), "-o" | "-or" | "!" | "-not" | ",");
+    let is_find = part.name() == Some("find") && !words.iter().any(may_widen);
+    (is_find && !names.is_empty()).then_some(names)
+}
+
+/// Whether the directory is around the one where a command runs, or has a protected place in it.
+fn holds_protected(place: &Place, location: &Location, names: Option<&[String]>) -> bool {
+    if let Some(names) = names {
+        return names.iter().any(|name| may_name_protected(name));
+    }
+    let is_around = location.bases().iter().any(|base| {
+        let base = Place::of(base);
+        base.real.starts_with(&place.real)
+    });
+    let mut entries = std::fs::read_dir(&place.real).into_iter().flatten();
+    is_around
+        || entries
+            .any(|entry| entry.is_ok_and(|entry| is_named(&place.real.join(entry.file_name()))))
+}
+
+/// Whether a pattern may be about a name of the table, or one inside of a protected directory.
+fn may_name_protected(pattern: &str) -> bool {
+    const INSIDE: &[&str] = &[
+        "authorized_keys",
+        "config",
+        "credentials",
+        "head",
+        "hooks",
+        "id_rsa",
+        "index",
+        "pre-commit",
+        "pre-push",
+        "settings.json",
+        "settings.local.json",
+        "token",
+    ];
+    let Ok(glob) = globset::Glob::new(pattern) else {
+        return true;
+    };
+    let glob = glob.compile_matcher();
+    let mut names = TABLE
+        .iter()
+        .flat_map(|name| name.split('/'))
+        .chain(INSIDE.iter().copied());
+    names.any(|name| glob.is_match(name))
 }
 
 fn first(places: Vec<Place>, is_hit: impl Fn(&Place) -> bool) -> Option<PathBuf> {
@@ -284,7 +417,16 @@ fn is_named(path: &Path) -> bool {
 
 /// Small letters, and without what some disks ignore at the end of a name.
 fn plain(name: &str) -> String {
-    name.trim_end_matches(['.', ' ']).to_lowercase()
+    // Some disks leave these out of names.
+    let is_ignored = |letter: &char| matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let name = name.trim_end_matches(['.', ' ']);
+    let letters = name.chars().filter(|letter| !is_ignored(letter));
+    // There and back, because several small letters may share a capital.
+    let capitals: String = letters.flat_map(char::to_uppercase).collect();
+    match capitals.to_lowercase() {
+        short if short == "git~1" => ".git".to_owned(),
+        name => name,
+    }
 }
 
 /// Whether a file makes its directory a repository without a work tree, or is inside of one.

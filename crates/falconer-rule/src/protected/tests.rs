@@ -165,3 +165,54 @@ fn a_command_with_too_many_words_is_asked_about() {
     let input = json!({ "command": format!("make {}", "a ".repeat(5_000)) });
     assert!(is_asked(root.path(), "Bash", &input));
 }
+
+#[test]
+fn commands_that_reach_protected_places_in_other_ways_are_asked_about() {
+    let root = project();
+    let table = [
+        ("bash -c 'echo > .g\"i\"t/config'", true),
+        ("sh -c \"cp in .g''it/config\"", true),
+        ("eval \"cp in .g'i't/config\"", true),
+        ("echo 'cp in .git/config' | sh", true),
+        ("echo .git/config | xargs tee", true),
+        ("printf .git/config | xargs -I{} cp in {}", true),
+        ("ls -d .g* | xargs rm -rf", true),
+        ("rm -rf .", true),
+        ("rm -rf ..", true),
+        ("rm -rf src", false),
+        ("rm -r ./", true),
+        ("mv . ../x", true),
+        ("chmod -R 777 .", true),
+        ("cp -r . /tmp/x", true),
+        ("cp -r src /tmp/x", false),
+        ("rsync -a src/ .", true),
+        ("find . -delete", true),
+        ("find . -name config -delete", true),
+        ("find . -name '*' -delete", true),
+        ("find . -name '*.pyc' -delete", false),
+        ("find . -name '*.pyc' -o -type f -delete", true),
+        ("find . -name '*.rs' -exec sed -i s/a/b/ {} +", false),
+        ("cp in .g\u{131}t/config", true),
+        ("cp in git~1/config", true),
+        ("cp in .\u{17f}sh/x", true),
+        ("git config core.hooksPath x", true),
+        ("git config --get user.name", false),
+        ("git config --list", false),
+        ("crontab x", true),
+        ("crontab -l", false),
+        ("npm config set script-shell x", true),
+        ("npm test", false),
+        ("falconer approve", true),
+        ("falconer trust --yes", true),
+        ("/usr/bin/falconer token create", true),
+        ("env falconer serve", true),
+        ("falconer explain 'Bash(ls)'", false),
+        ("ls | xargs wc", false),
+        ("npm run build", false),
+        ("echo done", false),
+    ];
+    for (command, expected) in table {
+        let input = json!({ "command": command });
+        assert_eq!(is_asked(root.path(), "Bash", &input), expected, "{command}");
+    }
+}

@@ -20,10 +20,16 @@ pub(super) fn may_reach(pattern: &CommandPattern, part: &Part, shells: usize) ->
     let mut forms = shell::stripped_for_denial(part);
     forms.extend(without_values(part));
     let mut inner = inner_scripts(part, shells).into_iter();
+    let is_meant =
+        |form: &Part| pattern.matches(&form.text()) || pattern.matches(&form.unquoted_text());
     shell::runs_unknown(part)
+        || shell::runs_code_of_words(part)
+        || part.name() == Some("alias") && !part.arguments().is_empty()
         || forms
             .iter()
-            .any(|form| goes_on(pattern, form, takes_more(part)))
+            .any(|form| goes_on(pattern, form) || is_meant(form))
+        || shell::takes_more(part) && forms.iter().any(|form| starts(pattern, form))
+        || may_be_alias(pattern, part)
         || names_in_code(pattern, part)
         || shells >= MAX_SHELLS && !shell::scripts(part).is_empty()
         || inner.any(|parts| {
@@ -33,25 +39,32 @@ pub(super) fn may_reach(pattern: &CommandPattern, part: &Part, shells: usize) ->
 }
 
 /// Whether the words up to the first that is not known may be the beginning of what is meant.
-fn goes_on(pattern: &CommandPattern, form: &Part, takes_more: bool) -> bool {
+fn goes_on(pattern: &CommandPattern, form: &Part) -> bool {
     let known: Vec<&str> = form
         .words
         .iter()
         .map_while(|word| word.literal.as_deref())
         .collect();
-    if known.len() == form.words.len() && !takes_more {
+    if known.len() == form.words.len() {
         return false;
     }
     let known = known.join(" ");
     known.is_empty() || pattern.may_continue(&format!("{known} "))
 }
 
-/// Programs that add words from their input to what they run.
-fn takes_more(part: &Part) -> bool {
-    let name = part.name().and_then(|name| name.rsplit('/').next());
-    let mut forms = shell::stripped_for_denial(part).into_iter();
-    matches!(name, Some("xargs" | "parallel"))
-        || forms.any(|form| matches!(form.name(), Some("xargs" | "parallel")))
+/// Whether a form that gets more words is the program that is meant, or a shell.
+fn starts(pattern: &CommandPattern, form: &Part) -> bool {
+    let name = form.name().and_then(|name| name.rsplit('/').next());
+    name.is_none_or(|name| pattern.program() == Some(name) || shell::runs_code(name))
+}
+
+/// A command that git does not have itself may stand for a forbidden one.
+fn may_be_alias(pattern: &CommandPattern, part: &Part) -> bool {
+    pattern.program() == Some("git")
+        && shell::reads_only(part).is_none()
+        && shell::stripped_for_denial(part)
+            .iter()
+            .any(|form| form.name() == Some("git") && shell::asks_git_for_unknown(form.arguments()))
 }
 
 /// The command without the options in front of its first argument, and without the words after
@@ -65,6 +78,7 @@ fn without_values(part: &Part) -> Vec<Part> {
     };
     for start in 1..arguments.len().min(16) {
         let is_skipped = |index: usize| is_option(index) || index > 0 && is_option(index - 1);
+        // A name such as `stash` in front of another one is a command.
         if !(0..start).all(is_skipped) {
             break;
         }
@@ -99,7 +113,8 @@ pub(super) fn may_come_across(
     shells: usize,
 ) -> bool {
     let mut forms = shell::stripped_for_denial(part).into_iter();
-    let reads = |form: Part| shell::reads_trees(&form) && meets(pattern, &form, location);
+    let is_tree = |form: &Part| shell::reads_trees(form) || shell::renames_trees(form);
+    let reads = |form: Part| is_tree(&form) && meets(pattern, &form, location);
     let mut inner = inner_scripts(part, shells).into_iter();
     forms.any(reads)
         || inner.any(|parts| {
@@ -108,7 +123,7 @@ pub(super) fn may_come_across(
         })
 }
 
-fn meets(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
+pub(super) fn meets(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
     let mut roots = Vec::new();
     for word in part.arguments() {
         match location.places(word) {

@@ -122,6 +122,58 @@ const SHORT: &[(&str, &str)] = &[
     ("tag", "su"),
 ];
 
+/// Commands that a pattern does not cover, but that git has itself and that run no others.
+const OTHERS: &[&str] = &[
+    "--exec-path",
+    "annotate",
+    "archive",
+    "bundle",
+    "check-attr",
+    "check-ref-format",
+    "checkout-index",
+    "commit-tree",
+    "diagnose",
+    "fast-export",
+    "fetch-pack",
+    "format-patch",
+    "hash-object",
+    "help",
+    "index-pack",
+    "lfs",
+    "ls-files",
+    "maintenance",
+    "merge-file",
+    "merge-tree",
+    "mktag",
+    "mktree",
+    "pack-objects",
+    "pack-refs",
+    "patch-id",
+    "read-tree",
+    "repack",
+    "replace",
+    "rerere",
+    "send-pack",
+    "show-index",
+    "sparse-checkout",
+    "stripspace",
+    "unpack-objects",
+    "update-index",
+    "var",
+    "verify-commit",
+    "verify-pack",
+    "verify-tag",
+];
+
+/// Whether the command may be an alias, or make one.
+pub(crate) fn asks_git_for_unknown(arguments: &[Word]) -> bool {
+    let command = arguments
+        .iter()
+        .find(|word| !word.unquoted().starts_with('-'));
+    let is_known = |name: &str| COMMANDS.contains(&name) || OTHERS.contains(&name);
+    command.is_some_and(|word| !word.literal.as_deref().is_some_and(is_known))
+}
+
 /// The first word that is not covered.
 pub(super) fn git(arguments: &[Word]) -> Option<&Word> {
     let is_global = |word: &&Word| {

@@ -29,6 +29,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use git_hatch::asks_git_for_unknown;
+pub(crate) use hatch::runs_code_of_words;
 pub(crate) use hatch::spelled;
 pub use hatch::{escape_hatch, runs_code};
 pub use plain::one_line;
@@ -36,9 +38,10 @@ pub use read_only::{Grade, Reading, is_sink, reads_only, reads_trees};
 pub use script::{Script, read};
 pub use strict::NotPlain;
 pub use word::Word;
-pub(crate) use wrapper::starts_others;
 pub use wrapper::{runs_unknown, script, scripts, stripped, stripped_for_denial};
+pub(crate) use wrapper::{starts_others, takes_more};
 pub use write::{FileWork, file_work};
+pub(crate) use write::{changes_trees, renames_trees};
 
 /// One simple command of a longer one, or the files the shell opens for one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

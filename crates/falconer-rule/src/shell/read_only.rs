@@ -59,10 +59,15 @@ pub fn reads_trees(part: &Part) -> bool {
     let part = stripped(part);
     let arguments = part.arguments();
     let is_recursive = |word: &Word| {
-        has_short_option(word.unquoted(), "rRa")
+        has_short_option(word.unquoted(), "rRad")
             || is_long_option(
                 word.unquoted(),
-                &["--recursive", "--dereference-recursive", "--archive"],
+                &[
+                    "--recursive",
+                    "--dereference-recursive",
+                    "--archive",
+                    "--directories",
+                ],
             )
     };
     let has = |text: &str| arguments.iter().any(|word| word.unquoted() == text);

@@ -28,13 +28,21 @@ pub fn read(command: &str) -> Result<Script, Unparsable> {
     if command.chars().any(is_odd) {
         return Err(Unparsable::OddCharacter);
     }
-    match strict::read(command) {
-        Ok(parts) => Ok(checked(command, parts)),
-        Err(why) => Ok(Script {
+    let mut script = match strict::read(command) {
+        Ok(parts) => checked(command, parts),
+        Err(why) => Script {
             parts: tree::parts(command)?,
             plain: Err(why),
-        }),
+        },
+    };
+    // A word may go on in the next line, which the grammar takes for two.
+    if script.plain.is_err()
+        && command.contains("\\\n")
+        && let Ok(joined) = tree::parts(&command.replace("\\\n", ""))
+    {
+        script.parts.extend(joined);
     }
+    Ok(script)
 }
 
 /// Compares what the strict reader found with the tree.

@@ -84,6 +84,12 @@ pub(crate) fn starts_others(part: &Part) -> bool {
     base_name(part).is_some_and(is_starter)
 }
 
+/// Whether a part adds words from its input to what it runs.
+pub(crate) fn takes_more(part: &Part) -> bool {
+    let mut forms = stripped_for_denial(part).into_iter();
+    forms.any(|form| matches!(base_name(&form), Some("xargs" | "parallel")))
+}
+
 /// Whether a program only starts another one.
 pub(super) fn is_starter(name: &str) -> bool {
     STARTERS.contains(&name)
@@ -324,6 +330,22 @@ pub fn stripped_for_denial(part: &Part) -> Vec<Part> {
         let mut named = bare.clone();
         named.words[0] = Word::plain(base.1);
         found.push(named);
+    }
+    // Some disks take capitals for small letters, and `git-push` is `git push`.
+    if let Some(name) = found.last().and_then(Part::name) {
+        let small = name.to_ascii_lowercase();
+        let command = small.strip_prefix("git-").map(str::to_owned);
+        if small != name {
+            let mut named = bare.clone();
+            named.words[0] = Word::plain(&small);
+            found.push(named);
+        }
+        if let Some(command) = command {
+            let mut named = bare.clone();
+            named.words[0] = Word::plain(&command);
+            named.words.insert(0, Word::plain("git"));
+            found.push(named);
+        }
     }
     let takes_commands = matches!(base_name(&bare), Some("find" | "fd" | "busybox" | "toybox"));
     if bare.words.len() <= MAX_STARTED && (starts_others(&bare) || takes_commands) {

@@ -1,7 +1,7 @@
 //! Commands that create, move or copy files, and which.
 
 use super::Part;
-use super::option::is_long_option;
+use super::option::{has_short_option, is_long_option};
 use super::word::Word;
 use super::wrapper::stripped;
 
@@ -116,4 +116,36 @@ fn dd_output(word: &mut Word) -> bool {
     };
     word.literal = Some(file.to_owned());
     true
+}
+
+/// Whether a part gives whole directories other names, so that rules on paths miss what is in them.
+pub(crate) fn renames_trees(part: &Part) -> bool {
+    matches!(stripped(part).name(), Some("mv" | "ln" | "mount"))
+}
+
+/// Whether a part changes all there is in the directories it is given.
+pub(crate) fn changes_trees(part: &Part) -> bool {
+    let part = stripped(part);
+    let arguments = part.arguments();
+    let has = |texts: &[&str]| {
+        arguments
+            .iter()
+            .any(|word| texts.contains(&word.unquoted()))
+    };
+    let is_recursive = || {
+        let mut words = arguments.iter().map(Word::unquoted);
+        words.any(|text| {
+            has_short_option(text, "rRa") || is_long_option(text, &["--recursive", "--archive"])
+        })
+    };
+    match part
+        .name()
+        .map(|name| name.rsplit('/').next().unwrap_or(name))
+    {
+        Some("mv" | "rsync" | "shred") => true,
+        Some("rm" | "cp" | "chmod" | "chown" | "chgrp" | "setfacl") => is_recursive(),
+        Some("find") => has(&["-delete", "-exec", "-execdir", "-ok", "-okdir"]),
+        Some("git") => has(&["checkout", "restore", "rm", "mv", "clean"]),
+        _ => false,
+    }
 }

@@ -10,6 +10,47 @@ fn a_denied_command_is_not_reached_in_another_way() {
     use Outcome::{Allow, Ask, Deny};
     let table = [
         ("git push", Deny),
+        ("GIT push", Deny),
+        ("git-push", Deny),
+        ("/usr/lib/git-core/git-push origin", Deny),
+        ("gi\\\nt push", Deny),
+        ("git pu\\\nsh", Deny),
+        ("git --attr-source x push", Ask),
+        ("fakeroot git push", Ask),
+        ("setarch x86_64 /usr/bin/git push", Ask),
+        ("/lib64/ld-linux-x86-64.so.2 /usr/bin/git push", Ask),
+        ("tmux new -d 'git push'", Ask),
+        ("ssh localhost git push", Ask),
+        ("npx -c 'git push'", Ask),
+        ("npm exec -- git push", Ask),
+        ("docker run x git push", Ask),
+        ("concurrently 'ls' 'git  push'", Ask),
+        ("at now <<< 'git push'", Ask),
+        ("crontab - <<E\n* * * * * git push\nE", Ask),
+        ("make -f - <<< 'all:; git push'", Ask),
+        ("make --eval='all:; git push'", Ask),
+        ("echo 'git push' > x; sh x", Ask),
+        ("echo push | xargs -I{} git {}", Ask),
+        ("echo git push | xargs -I{} sh -c '{}'", Ask),
+        ("parallel git ::: push", Ask),
+        ("alias g=git\ng push", Ask),
+        ("git config alias.x push", Ask),
+        ("git x", Ask),
+        ("git submodule foreach 'git push'", Ask),
+        ("git rebase -x 'git push' main", Ask),
+        ("git bisect run git push", Ask),
+        ("git for-each-repo --config=x push", Ask),
+        ("cp /usr/bin/git g; ./g push", Ask),
+        ("ln -s /usr/bin/git g", Ask),
+        ("readarray -C 'git push' -c 1 a < in", Ask),
+        ("python3 -c 'import os; os.system(\"gi\"+\"t push\")'", Ask),
+        ("awk 'BEGIN{system(\"gi\" \"t push\")}'", Ask),
+        ("git stash push", Allow),
+        ("git config --get user.name", Allow),
+        ("echo 'never git push'", Allow),
+        ("rg 'git push' src", Allow),
+        ("git commit -m 'do not git push'", Allow),
+        ("cargo test push", Allow),
         ("git push origin main", Deny),
         ("git <&0 push", Deny),
         ("git <<E push\nx\nE", Deny),
@@ -87,6 +128,66 @@ fn a_denied_command_is_not_reached_in_another_way() {
         let asked = [(Effect::Allow, "Bash"), (Effect::Ask, "Bash(git push:*)")];
         let expected = if expected == Deny { Ask } else { expected };
         assert_eq!(command(&asked, text), expected, "ask: {text}");
+    }
+}
+
+#[test]
+fn a_denied_program_is_not_started_by_another() {
+    use Outcome::{Allow, Ask, Deny};
+    let table = [
+        ("rm x", Deny),
+        ("fakeroot rm x", Ask),
+        ("xargs rm < list", Deny),
+        ("ssh h rm x", Ask),
+        ("git rm x", Allow),
+        ("docker run --rm x", Allow),
+        ("docker rm x", Allow),
+        ("cat rm", Allow),
+        ("npm run build", Allow),
+    ];
+    for (text, expected) in table {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, "Bash(rm:*)")];
+        assert_eq!(command(&rules, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_must_not_be_edited_is_not_written_by_any_program() {
+    use Outcome::{Allow, Ask, Deny};
+    let table = [
+        ("echo a > conf/x", Deny),
+        ("cp in conf/x", Deny),
+        ("cp -t conf in", Ask),
+        ("cp --target-directory=conf in", Ask),
+        ("rsync in conf/x", Ask),
+        ("sed -n 'w conf/x' in", Ask),
+        ("sort -o conf/x in", Ask),
+        ("sort --output=conf/x in", Ask),
+        ("awk '{print > \"conf/x\"}' in", Ask),
+        ("curl -oconf/x http://h", Ask),
+        ("tar -C conf -xf a.tar", Ask),
+        ("tar --directory=conf -xf a.tar", Ask),
+        ("git checkout -- conf/x", Ask),
+        ("git mv in conf/x", Ask),
+        ("patch conf/x p.diff", Ask),
+        ("vim conf/x", Ask),
+        ("python3 -c 'open(\"conf/x\",\"w\")'", Ask),
+        ("python3 w.py conf/x", Ask),
+        ("find conf -delete", Ask),
+        ("echo conf/x | xargs rm", Ask),
+        ("gcc -o conf/x x.c", Ask),
+        ("gzip conf/x", Ask),
+        ("prettier --write conf/x", Ask),
+        ("sudo tee conf/x", Ask),
+        ("shopt -s globstar; tee con*/x", Ask),
+        ("cat conf/x", Allow),
+        ("grep -n a conf/x", Allow),
+        ("cargo build", Allow),
+        ("cp in src/x", Allow),
+    ];
+    for (text, expected) in table {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, "Edit(./conf/**)")];
+        assert_eq!(command(&rules, text), expected, "{text}");
     }
 }
 

@@ -1,0 +1,48 @@
+//! Files that a rule forbids, in words of any program and below its directories.
+
+use super::reach;
+use crate::location::{Location, Where};
+use crate::path_pattern::PathPattern;
+use crate::place::Place;
+use crate::protected::names_place;
+use crate::shell::{self, Part};
+
+/// Whether a part may read a forbidden file: it is named somewhere in its words, or by its input.
+pub(super) fn may_read(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
+    shell::runs_code_of_words(part)
+        || shell::takes_more(part)
+        || names_place(part, &with_directories(part, location), |place| {
+            pattern.touches(place)
+        })
+}
+
+/// Whether a part may write a forbidden file. Only programs that are known to read do not.
+pub(super) fn may_write(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
+    if part.words.is_empty() || shell::reads_only(part).is_some() {
+        return false;
+    }
+    may_read(pattern, part, location)
+        || shell::changes_trees(part) && reach::meets(pattern, &shell::stripped(part), location)
+}
+
+/// Programs may be told to work elsewhere: `env -C conf touch x`.
+fn with_directories(part: &Part, location: &Location) -> Location {
+    let mut location = location.clone();
+    let is_moved = |text: &str| {
+        text.starts_with("-C") || text.starts_with("--chdir") || text.starts_with("--directory")
+    };
+    let mut words = part.arguments().iter();
+    if !words.any(|word| is_moved(word.unquoted())) {
+        return location;
+    }
+    let mut found: Vec<Place> = Vec::new();
+    for word in part.arguments() {
+        let value = word.unquoted().rsplit('=').next().unwrap_or_default();
+        let value = value.strip_prefix("-C").unwrap_or(value);
+        if let Where::At(places) = location.places(&shell::Word::plain(value)) {
+            found.extend(places.into_iter().filter(|place| place.is_dir));
+        }
+    }
+    location.may_also_be(found);
+    location
+}
