@@ -4,6 +4,7 @@ mod denials;
 mod frames;
 mod properties;
 mod suggestions;
+mod traced;
 
 use std::path::Path;
 
