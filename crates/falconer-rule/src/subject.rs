@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::call::Call;
 use crate::location::{Location, Where};
 use crate::place::Place;
@@ -43,6 +45,11 @@ pub enum Access {
     /// Something may be changed.
     Write,
 }
+
+/// Longer texts are no paths.
+const MAX_PATH: usize = 1_024;
+/// Paths in one input that are looked at.
+const MAX_TEXTS: usize = 256;
 
 /// Fields of inputs that name files.
 const PATH_FIELDS: [&str; 5] = ["file_path", "notebook_path", "path", "filename", "file"];
@@ -134,9 +141,32 @@ fn files(call: &Call<'_>, access: Access, paths: &[PathBuf]) -> Subject {
 }
 
 fn tool(call: &Call<'_>) -> Subject {
-    let places = named(call);
+    let mut places = named(call);
+    let mut texts = Vec::new();
+    collect_texts(call.input, &mut texts);
+    places.extend(texts.into_iter().map(|text| absolute(text, call)));
+    places.dedup();
     Subject::Tool {
         places: places.iter().map(|path| Place::of(path)).collect(),
+    }
+}
+
+/// Texts that look like paths, wherever they are: nobody knows the fields of a server's tools.
+fn collect_texts<'v>(input: &'v Value, found: &mut Vec<&'v str>) {
+    match input {
+        Value::String(text) => {
+            let text = text.strip_prefix("file://").unwrap_or(text);
+            let is_path = text.len() <= MAX_PATH
+                && !text.contains(char::is_whitespace)
+                && !text.contains("://")
+                && (text.contains(['/', '\\']) || text.starts_with(['.', '~']));
+            if is_path && found.len() < MAX_TEXTS {
+                found.push(text);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|it| collect_texts(it, found)),
+        Value::Object(fields) => fields.values().for_each(|it| collect_texts(it, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

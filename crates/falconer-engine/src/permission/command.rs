@@ -9,6 +9,7 @@ use falconer_rule::{Effect, Location, Matcher, Place, Where, may_touch_unknown, 
 use super::judge::{ask, because_of};
 use super::question::{Because, Case, Verdict};
 use super::{Locks, Permissions, repository, suggest};
+use crate::tool::Target;
 
 impl Permissions {
     /// What is allowed may still name a file that a rule forbids, when nobody can tell.
@@ -24,6 +25,28 @@ impl Permissions {
             }
             verdict => verdict,
         }
+    }
+
+    /// What a hook allows is still asked about if a rule may forbid it.
+    pub(super) fn unless_hidden(&self, question: &Case<'_>, verdict: Verdict) -> Verdict {
+        let (Target::Command { command, .. }, Verdict::Allow { .. }) = (question.target, &verdict)
+        else {
+            return verdict;
+        };
+        let is_opaque = |part: &Part| shell::stripped(part).opaque.is_some();
+        let script = question.script(command);
+        let is_hidden =
+            script.is_ok_and(|script| script.parts().iter().any(is_opaque)) || script.is_err();
+        if is_hidden && self.has_fine_restrictions() || self.may_touch_forbidden(question, command)
+        {
+            let why = "what it runs or reads is only known when it runs, and a rule forbids some";
+            return ask(
+                question,
+                Because::MayBeForbidden(why.to_owned()),
+                Vec::new(),
+            );
+        }
+        verdict
     }
 
     fn may_touch_forbidden(&self, question: &Case<'_>, command: &str) -> bool {

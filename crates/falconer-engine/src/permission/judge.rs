@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use falconer_rule::shell::Script;
 use falconer_rule::{
-    Call, Effect, Location, Matcher, mentioned, protected_by, protected_write, restricts_command,
+    Call, Effect, Location, Matcher, Place, Subject, mentioned, protected_write, restricts_command,
 };
 use serde_json::Value;
 
@@ -60,15 +60,21 @@ impl Permissions {
                 Err(_) => mentioned(command),
             },
             Target::Mcp { .. } => {
-                let input = Value::Object(question.input.clone());
-                let mut call = Call::new(question.tool, &input, question.cwd);
-                if let Some(home) = &self.anchors.home {
-                    call = call.home(home);
-                }
-                protected_by(&call)
+                let named = self.named_by_server(question).into_iter();
+                named.into_iter().find(is_protected).map(|it| it.spelled)
             }
             Target::Read(_) | Target::Domain(_) | Target::User | Target::Nothing => None,
         }
+    }
+
+    /// The files in the input of a server's tool.
+    fn named_by_server(&self, question: &Case<'_>) -> Vec<Place> {
+        let input = Value::Object(question.input.clone());
+        let mut call = Call::new(question.tool, &input, question.cwd);
+        if let Some(home) = &self.anchors.home {
+            call = call.home(home);
+        }
+        Subject::of(&call).places(&call)
     }
 
     /// Hooks and rules that deny.
@@ -94,7 +100,7 @@ impl Permissions {
             return ask(question, Because::Protected(path), Vec::new());
         }
         if let Some(verdict) = by_hook(question) {
-            return verdict;
+            return self.unless_hidden(question, verdict);
         }
         match question.target {
             Target::Command { command, .. } => self.judge_command(question, command),
@@ -156,6 +162,13 @@ impl Permissions {
                 let location = Location::new(question.cwd, self.anchors.home.as_deref());
                 let parts = question.script(command).map(Script::parts);
                 restricts_command(matcher, command, parts, location)
+            }
+            // What a server does to a file is not known.
+            (Matcher::Read(pattern) | Matcher::Edit(pattern), Target::Mcp { .. })
+                if behavior != Effect::Allow =>
+            {
+                let places = self.named_by_server(question);
+                places.iter().any(|place| pattern.touches(place))
             }
             (_, Target::Read(path)) => self.path_rule(behavior, matcher, question, path),
             (_, Target::Write(path)) => self.path_rule(behavior, matcher, question, path),

@@ -102,7 +102,7 @@ impl Permissions {
                 |(_, matcher)| matches!(matcher, Matcher::Edit(pattern) if pattern.covers(place)),
             )
         };
-        !self.is_protected(place) && (by_mode || by_rule())
+        !self.is_protected(place) && !has_other_names(place) && (by_mode || by_rule())
     }
 
     pub(super) fn may_read(&self, place: &Place) -> bool {
@@ -113,4 +113,11 @@ impl Permissions {
         };
         self.directories.may_read(place) || by_rule()
     }
+}
+
+/// Whether a file has hard links: a shell that writes it writes a file of another name, too.
+fn has_other_names(place: &Place) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = place.real.symlink_metadata();
+    metadata.is_ok_and(|it| it.is_file() && it.nlink() > 1)
 }

@@ -171,10 +171,14 @@ async fn race(
     }
 }
 
-/// Hooks may deny everything, but do not speak for protected places.
+/// Hooks may deny everything, but do not speak for protected places, nor where a rule may deny.
 fn may_answer(decision: &PermissionResult, ask: &Ask) -> bool {
     let is_denial = matches!(decision, PermissionResult::Deny(_));
-    is_denial || !matches!(ask.because, Because::Protected(_))
+    is_denial
+        || !matches!(
+            ask.because,
+            Because::Protected(_) | Because::MayBeForbidden(_)
+        )
 }
 
 async fn ask_request_hooks(

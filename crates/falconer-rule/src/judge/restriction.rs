@@ -56,6 +56,12 @@ impl Case<'_> {
                 let pattern = self.pattern_for(matcher, *access);
                 pattern.is_some_and(|pattern| touches_one(pattern, places))
             }
+            // What a server does to a file is not known.
+            (Matcher::Read(pattern) | Matcher::Edit(pattern), Subject::Tool { places })
+                if self.call.tool.starts_with("mcp__") =>
+            {
+                touches_one(pattern, places)
+            }
             _ => false,
         }
     }

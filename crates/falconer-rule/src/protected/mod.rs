@@ -249,7 +249,8 @@ pub(crate) fn names_place(
 /// Whether the programs that get words from an input are known to read.
 fn only_feeds_readers(part: &Part) -> bool {
     let arguments = part.arguments().iter().map(Word::unquoted);
-    let program = arguments.skip_while(|text| text.starts_with('-')).next();
+    let mut programs = arguments.filter(|text| !text.starts_with('-'));
+    let program = programs.next();
     matches!(
         program,
         None | Some("cat" | "echo" | "file" | "grep" | "head" | "ls" | "stat" | "tail" | "wc")

@@ -132,6 +132,23 @@ fn a_denied_command_is_not_reached_in_another_way() {
 }
 
 #[test]
+fn a_denied_file_is_not_reached_by_a_tool_of_a_server() {
+    let table = [
+        (json!({"path": ".env"}), Outcome::Deny),
+        (json!({"paths": ["a", "./.env"]}), Outcome::Deny),
+        (json!({"move": {"to": "x/../.env"}}), Outcome::Deny),
+        (json!({"uri": "file:///srv/project/.env"}), Outcome::Deny),
+        (json!({"text": "see .env there"}), Outcome::Allow),
+        (json!({"url": "https://a.invalid/.env"}), Outcome::Allow),
+    ];
+    for (input, expected) in table {
+        let rules = [(Effect::Allow, "mcp__fs"), (Effect::Deny, "Read(**/.env)")];
+        let found = judged(&rules, "mcp__fs__get", &input);
+        assert_eq!(found.effect, expected, "{input}");
+    }
+}
+
+#[test]
 fn a_denied_program_is_not_started_by_another() {
     use Outcome::{Allow, Ask, Deny};
     let table = [

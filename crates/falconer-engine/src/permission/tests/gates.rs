@@ -348,3 +348,61 @@ fn without_confinement_only_the_smallest_set_runs_unasked() {
         assert_eq!(both.command(&mixed), expected, "{mixed}");
     }
 }
+
+#[test]
+fn a_hook_does_not_allow_what_a_rule_may_forbid() {
+    let project = Project::new().deny("Bash(git push:*)");
+    let table = [
+        ("git push", Deny),
+        ("git $x", Ask),
+        ("eval \"$x\"", Ask),
+        ("fakeroot git push", Ask),
+        ("if (", Ask),
+        ("make all", Allow),
+    ];
+    for (command, expected) in table {
+        let (target, cwd) = (shell(command), project.cwd());
+        let hooked = Question {
+            hook: Some(HookDecision {
+                decision: HookPermissionDecision::Allow,
+                reason: None,
+            }),
+            ..question("Bash", &target, &cwd)
+        };
+        let verdict = project.permissions().judge(&hooked);
+        assert_eq!(outcome(&verdict), expected, "{command}");
+    }
+}
+
+#[test]
+fn rules_on_files_hold_for_tools_of_servers() {
+    let project = Project::new().allow("mcp__fs").deny("Read(**/.env)");
+    let table = [
+        (json!({"paths": ["a", "./.env"]}), Deny),
+        (json!({"from": "in", "to": {"path": ".git/hooks/x"}}), Ask),
+        (json!({"destination": "~/.bashrc"}), Ask),
+        (json!({"destination": "./src/a"}), Allow),
+    ];
+    let target = Target::Mcp {
+        server: "fs".to_owned(),
+    };
+    for (input, expected) in table {
+        let cwd = project.cwd();
+        let question = Question {
+            input: input.as_object().expect("an object"),
+            ..question("mcp__fs__move", &target, &cwd)
+        };
+        let verdict = project.permissions().judge(&question);
+        assert_eq!(outcome(&verdict), expected, "{input}");
+    }
+}
+
+#[test]
+fn a_shell_does_not_write_a_file_with_other_names_unasked() {
+    let project = Project::new().mode(PermissionMode::AcceptEdits);
+    write(&project, "one", "");
+    write(&project, "two", "");
+    std::fs::hard_link(project.cwd().join("two"), project.cwd().join("three")).expect("a link");
+    assert_eq!(project.command("echo x > one"), Allow);
+    assert_eq!(project.command("echo x > three"), Ask);
+}
