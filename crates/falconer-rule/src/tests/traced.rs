@@ -134,20 +134,21 @@ impl Trap {
 
     /// The words of every program that the shell starts.
     fn run(&self, command: &str) -> Vec<Vec<String>> {
-        let trace = self.directory.path().join("trace");
-        fs::write(&trace, "").expect("a file");
+        // One for each run: what a run leaves behind must not speak in the next.
+        let file = tempfile::NamedTempFile::new_in(self.directory.path()).expect("a file");
+        let trace = file.path();
         let status = Command::new(&self.shell)
             .args(["--norc", "--noprofile", "-c", command])
             .env_clear()
             .env("PATH", self.directory.path().join("bin"))
-            .env("TRACE", &trace)
+            .env("TRACE", trace)
             .current_dir(self.work())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
         assert!(status.is_ok(), "{status:?}");
-        let text = fs::read(&trace).expect("a trace");
+        let text = fs::read(trace).expect("a trace");
         let text = String::from_utf8_lossy(&text).into_owned();
         let runs = text.split("\n\0").filter(|run| !run.is_empty());
         runs.map(|run| {
