@@ -41,6 +41,7 @@ pub(crate) struct Attach {
 const TRIES: u32 = 30;
 
 pub(crate) async fn attach(arguments: Attach) -> Done {
+    crate::trust::refuse_agents()?;
     let remote = Remote::connect(&arguments.server)?;
     let record = remote.session(&arguments.session).await?;
     let id = record["id"]

@@ -38,6 +38,7 @@ pub(crate) struct Login {
 }
 
 pub(crate) async fn login(arguments: Login) -> Done {
+    crate::trust::refuse_agents()?;
     let remote = Remote::connect(&arguments.server)?;
     let mut wish = Map::new();
     if let Some(scopes) = &arguments.scopes {

@@ -22,6 +22,7 @@ mod faults;
 mod hosted;
 #[cfg(test)]
 mod kept;
+#[cfg(test)]
 mod logs;
 #[cfg(test)]
 mod official_sdks;
@@ -59,6 +60,7 @@ mod signals;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
 mod trust_official;
 #[cfg(test)]
 mod two_servers;

@@ -61,7 +61,10 @@ impl Permissions {
             },
             Target::Mcp { .. } => {
                 let named = self.named_by_server(question).into_iter();
-                named.into_iter().find(is_protected).map(|it| it.spelled)
+                named
+                    .into_iter()
+                    .find(|place| self.is_protected(place))
+                    .map(|it| it.spelled)
             }
             Target::Read(_) | Target::Domain(_) | Target::User | Target::Nothing => None,
         }

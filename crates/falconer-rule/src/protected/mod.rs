@@ -353,7 +353,7 @@ fn may_match_hidden(glob: &str) -> bool {
 /// Where Falconer keeps what people have decided.
 const STATE: &str = "~/.local/state/falconer";
 /// Commands of `falconer` that speak for a person.
-const DECIDING: [&str; 3] = ["trust", "approve", "config"];
+const DECIDING: [&str; 5] = ["trust", "approve", "attach", "login", "config"];
 
 /// Whether a part may have Falconer itself write down a decision.
 fn decides(part: &Part) -> bool {

@@ -128,6 +128,7 @@ fn commands_are_asked_about_protected_places_whatever_program_writes() {
         "env -i falconer config set run.mode x",
         "timeout 9 nice falconer trust grant",
         "falconer $X grant",
+        "falconer login --json",
         "x=$(falconer trust grant)",
         "sh -c 'falconer trust grant'",
     ];
