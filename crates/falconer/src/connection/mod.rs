@@ -160,7 +160,8 @@ impl Connection {
     async fn send_line(&self, line: Bytes, what: &str) -> Result<(), Error> {
         let limit = self.limits.request;
         match tokio::time::timeout(limit, self.shared.outbox.send(line)).await {
-            Ok(sent) => sent.map_err(|source| self.write_failed(source)),
+            Ok(Err(source)) => Err(self.write_failed(source).await),
+            Ok(Ok(())) => Ok(()),
             Err(_) => Err(Error::Timeout {
                 request: what.to_owned(),
                 after: limit,
@@ -236,10 +237,12 @@ impl Connection {
         }
     }
 
-    fn write_failed(&self, source: std::io::Error) -> Error {
-        match self.shared.known_end() {
-            Some(end) => end.error("taking a message"),
-            None => Error::Transport {
+    /// The reason why a line was not taken. An engine that has ended is known to have done so a
+    /// moment after its pipe broke, and says why.
+    async fn write_failed(&self, source: std::io::Error) -> Error {
+        match tokio::time::timeout(AFTER_THE_END, self.shared.end_of_engine()).await {
+            Ok(end) => end.error("taking a message"),
+            Err(_) => Error::Transport {
                 doing: "write to",
                 source,
             },

@@ -130,11 +130,6 @@ impl Shared {
         self.end.send_replace(Some(Arc::new(end)));
     }
 
-    /// How the engine ended, if it has.
-    pub(crate) fn known_end(&self) -> Option<Arc<EndOfEngine>> {
-        self.end.borrow().clone()
-    }
-
     /// Waits for the end of the engine.
     pub(crate) async fn end_of_engine(&self) -> Arc<EndOfEngine> {
         let mut end = self.end.subscribe();
