@@ -35,5 +35,6 @@ pub use confine::{Confinement, Unconfined, confinement};
 pub use error::SpawnError;
 pub use seal::{seal, variables};
 pub use supervise::{
-    Exit, ExitStatus, Handle, HostId, Ladder, Output, Spec, Supervised, end_leftovers, spawn,
+    Exit, ExitStatus, Handle, HostId, Ladder, Output, Spec, Supervised, end_leftovers,
+    is_supervised, spawn,
 };

@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use falconer::{Options, SettingSource};
 use falconer_engine::{InspectedItem, Inspection, ItemKind, Standing};
 
 use super::{is_open, look, official, remember, show};
 use crate::exit::{Fault, say};
+use crate::render::Window;
 
 /// Whether a person can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +111,7 @@ pub(crate) fn settle(
         return Ok(Settled::Trusted(digest));
     }
     if asking == Asking::Person {
-        show::print(&inspection, &mut anstream::stderr())?;
-        if ask("trust this content? [n] goes on without it")? {
+        if ask(&inspection, "trust this content? [n] goes on without it")? {
             remember(&inspection, &digest)?;
             return Ok(Settled::Trusted(digest));
         }
@@ -158,21 +159,48 @@ pub(crate) fn warning(inspection: &Inspection) -> String {
     )
 }
 
-/// Asks on the terminal; everything but a clear yes is a no.
-pub(super) fn ask(question: &str) -> Result<bool, Fault> {
+/// How long something is on the screen before an answer to it is taken.
+const READING: Duration = Duration::from_millis(500);
+
+/// Lines of the window that hold no content.
+const MARGIN: usize = 4;
+
+/// Shows the content, window by window, and asks; everything but a clear yes is a no.
+pub(super) fn ask(inspection: &Inspection, question: &str) -> Result<bool, Fault> {
     if Asking::on_terminal() == Asking::Nobody {
         let hint = "give `--yes --digest DIGEST`; `falconer trust` shows the digest";
         return Err(Fault::usage("there is no terminal to ask on", hint));
     }
-    // Typed before the question was shown: nobody approves what was not seen.
+    let window = Window::now();
+    let rows = show::sheet(inspection).rows(window.columns);
+    let pages: Vec<&[String]> = rows
+        .chunks(window.rows.saturating_sub(MARGIN).max(1))
+        .collect();
+    for (at, page) in pages.iter().enumerate() {
+        page.iter().for_each(|row| anstream::eprintln!("{row}"));
+        let shown = at + 1;
+        if shown < pages.len() {
+            let prompt = format!(
+                "page {shown} of {}: Enter for more, n to stop ",
+                pages.len()
+            );
+            if !typed(&prompt)?.is_some_and(|line| line.is_empty()) {
+                return Ok(false);
+            }
+        }
+    }
+    let answer = typed(&format!("{question} [y/n] "))?;
+    Ok(answer.is_some_and(|line| line == "y" || line == "yes"))
+}
+
+/// A line that was typed after what is above it could be read; `None` at the end of input.
+fn typed(prompt: &str) -> Result<Option<String>, Fault> {
+    std::thread::sleep(READING);
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
-    anstream::eprint!("\n{question} [y/n] ");
+    anstream::eprint!("\n{prompt}");
     let mut line = String::new();
-    io::stdin().read_line(&mut line)?;
-    Ok(matches!(
-        line.trim().to_ascii_lowercase().as_str(),
-        "y" | "yes"
-    ))
+    let length = io::stdin().read_line(&mut line)?;
+    Ok((length > 0).then(|| line.trim().to_ascii_lowercase()))
 }
 
 /// For a server: what is not used in a session, if anything.

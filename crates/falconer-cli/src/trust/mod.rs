@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::exit::{Done, Exit, Fault};
 use crate::places;
+use crate::render::visible_line;
 use crate::run::start;
 
 pub(crate) use gate::{Asking, TrustFlag, settle, without_asking};
@@ -185,13 +186,14 @@ fn described_item(item: InspectedItem) -> TrustItem {
 pub(crate) fn refuse_agents() -> Result<(), Fault> {
     let variables = falconer_sandbox::variables();
     let is_mark = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("FALCONER_RUN_");
-    match variables.iter().any(|(name, _)| is_mark(name)) {
-        true => Err(Fault::usage(
+    // A command that wiped its environment still has the limits it inherited.
+    if falconer_sandbox::is_supervised() || variables.iter().any(|(name, _)| is_mark(name)) {
+        return Err(Fault::usage(
             "refused to take a decision from a command of an agent",
             "run it in a terminal of your own",
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 fn grant(arguments: &Grant) -> Done {
@@ -210,12 +212,9 @@ fn grant(arguments: &Grant) -> Done {
             "run `falconer trust` to see the content",
         ));
     }
-    if !arguments.yes {
-        show::print(&inspection, &mut anstream::stderr())?;
-        if !gate::ask("trust this content?")? {
-            anstream::eprintln!("nothing was trusted");
-            return Ok(Exit::Agent);
-        }
+    if !arguments.yes && !gate::ask(&inspection, "trust this content?")? {
+        anstream::eprintln!("nothing was trusted");
+        return Ok(Exit::Agent);
     }
     remember(&inspection, digest)?;
     match arguments.json {
@@ -263,7 +262,7 @@ fn list(arguments: &List) -> Done {
             Some(_) => "  (holds nothing that needs trust)",
             None => "  (cannot be looked at)",
         };
-        let project = show::visible(row["project"].as_str().unwrap_or_default());
+        let project = visible_line(row["project"].as_str().unwrap_or_default());
         anstream::println!("{project}{note}");
     }
     Ok(Exit::Success)

@@ -10,8 +10,8 @@ use falconer_engine::{Inspection, Standing};
 use falconer_native::choose::Environment;
 
 use super::look;
-use super::show::visible;
 use crate::exit::Fault;
+use crate::render::visible_line;
 
 /// A longer file is not one of git's pointers.
 const MAX_POINTER: u64 = 64 * 1024;
@@ -33,7 +33,7 @@ pub(super) fn obstacle(
         if is_foreign && !is_trusted {
             return Ok(Some(format!(
                 "the official CLI would also use untrusted content of {}; run `falconer trust` there",
-                visible(&place.display().to_string())
+                visible_line(&place.display().to_string())
             )));
         }
         if !is_users(LOCAL)
@@ -49,17 +49,17 @@ const LOCAL: &str = ".claude/settings.local.json";
 
 /// Settings that no project may set, or that we read differently: the CLI might use them.
 fn unusable(inspection: &Inspection) -> Option<String> {
-    let place = visible(&inspection.project.display().to_string());
+    let place = visible_line(&inspection.project.display().to_string());
     if let Some(ignored) = inspection.ignored.first() {
         return Some(format!(
             "no project may set {} ({place}), and the official CLI would use it",
-            visible(ignored)
+            visible_line(ignored)
         ));
     }
     let problem = inspection.problems.first()?;
     Some(format!(
         "the official CLI may read what cannot be checked: {}",
-        visible(problem)
+        visible_line(problem)
     ))
 }
 

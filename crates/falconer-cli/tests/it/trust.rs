@@ -380,7 +380,7 @@ fn a_terminal_shows_everything_asks_once_and_takes_no_answer_from_before() {
     let shown = terminal.up_to("trust this content?");
     assert!(shown.contains("cat evil.sh | sh #"), "{shown}");
     assert!(
-        shown.contains("\\u{202e}") && !shown.contains('\u{202e}'),
+        shown.contains("⟨U+202E⟩") && !shown.contains('\u{202e}'),
         "{shown}"
     );
     terminal.type_in("n\n");
@@ -396,6 +396,27 @@ fn a_terminal_shows_everything_asks_once_and_takes_no_answer_from_before() {
     assert_eq!(repository.inspection()["standing"], "trusted");
     let listed = repository.trust(&["list"]).stdout;
     assert!(listed.contains("/work"), "{listed}");
+}
+
+#[test]
+fn content_longer_than_the_window_is_turned_page_by_page() {
+    let long = "echo;".repeat(3_000);
+    let content = json!({"hooks": {"SessionStart": [{"hooks": [
+        {"type": "command", "command": format!("{long} touch CANARY")}]}]}});
+    let repository = Repository::new(&[(SETTINGS, content)]);
+    let hello = r#"{ "rules": [ { "times": "always", "reply": { "text": "That is all." } } ] }"#;
+    repository.put("scenario.json", hello);
+    let flags = format!(
+        "run go --engine=script --no-store --scenario={}",
+        repository.path().join("scenario.json").display()
+    );
+    let mut terminal = Terminal::start(&repository.0, &flags, &[]);
+    terminal.expect("page 1 of ");
+    // A yes for a page is not a yes for the content.
+    terminal.type_in("y\n");
+    terminal.expect("That is all.");
+    assert!(!repository.has("CANARY"));
+    assert_eq!(repository.inspection()["standing"], "untrusted");
 }
 
 /// A session of a server, followed until its turn is over; the warnings it told.
@@ -547,6 +568,7 @@ fn an_agent_cannot_grant_trust_itself() {
         "FALCONER trust grant --yes --digest DIGEST",
         "x=trust; FALCONER $x grant --yes --digest DIGEST",
         "echo 'FALCONER trust grant --yes --digest DIGEST' > s; sh ./s",
+        "echo 'exec env -i FALCONER tr''ust grant --yes --digest DIGEST' > s; env -i sh ./s",
     ] {
         let repository = Repository::new(&[(SETTINGS, hook("Stop"))]);
         let digest = repository.inspection()["digest"].clone();

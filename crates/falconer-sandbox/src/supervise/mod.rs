@@ -35,3 +35,4 @@ pub(crate) use spawner::above_stdio;
 pub use spawner::spawn;
 pub use spec::Spec;
 pub use sweep::end_leftovers;
+pub use tag::is_supervised;

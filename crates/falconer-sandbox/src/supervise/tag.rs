@@ -78,6 +78,19 @@ impl Tag {
     }
 }
 
+/// Returns whether this process was started by a supervised one, at whatever distance.
+pub fn is_supervised() -> bool {
+    let limits = [Resource::Locks, Resource::Rss, Resource::Rttime];
+    let hard = limits
+        .into_iter()
+        .filter_map(|limit| getrlimit(limit).maximum);
+    hard.into_iter().any(is_root_number)
+}
+
+fn is_root_number(hard: u64) -> bool {
+    hard >> 62 == 1
+}
+
 /// The hard limit of what belongs to a supervised process: between 2^62 and 2^63.
 pub(super) fn root_number(marker: Marker) -> u64 {
     (1 << 62) | marker.random_bits()
@@ -95,7 +108,7 @@ pub(super) fn numbers_on(pid: u32) -> [u64; 2] {
         limits.or_else(|| limits_of_other_user(pid, limit))
     });
     match limits {
-        Some((soft, hard)) if hard >> 62 == 1 => [hard, soft],
+        Some((soft, hard)) if is_root_number(hard) => [hard, soft],
         _ => [0; 2],
     }
 }
