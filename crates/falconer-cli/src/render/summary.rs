@@ -79,11 +79,9 @@ pub(super) fn turn(turn: &TurnCompleted) -> String {
 }
 
 fn go_on(session: &str) -> String {
-    let ours = format!("`falconer run --resume {}`", clean(session));
-    let text = format!(
-        "go on with {ours}, or {}",
-        falconer_session::resume_line(session)
-    );
+    // The beginning of an id is enough for every command.
+    let id = uuid::Uuid::try_parse(session).map_or(session, |_| &session[..8]);
+    let text = format!("continue with `falconer chat --resume {}`", clean(id));
     text.dimmed().to_string()
 }
 

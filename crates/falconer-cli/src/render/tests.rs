@@ -143,7 +143,7 @@ Let me look.
 All good.
 
 done in 2.3 s · 6 turns · 15 tokens in, 7 out · $0.0124
-go on with `falconer run --resume abc`, or `claude --resume abc`
+continue with `falconer chat --resume abc`
 
 "
     );
