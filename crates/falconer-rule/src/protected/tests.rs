@@ -150,7 +150,7 @@ fn commands_are_asked_about_protected_places_whatever_program_writes() {
         "rm -f *.o",
         "falconer doctor",
         "cargo test -p falconer trust-me",
-        "rm crates/falconer/trust/x",
+        "rm crates/falconer/approve/x",
     ];
     for (commands, expected) in [(&asked[..], true), (&free[..], false)] {
         for command in commands {

@@ -133,7 +133,7 @@ fn files_that_are_no_text_do_no_harm() {
 #[test]
 fn a_directory_that_vanishes_fails_calls_and_nothing_else() {
     let scene = Scene::new().args(["--allowedTools=Bash,Write"]);
-    let remove = format!("rm -rf {}", scene.work("").display());
+    let remove = format!("rmdir {}", scene.work("").display());
     let vanish = json!({"rules": [
         {"reply": {"message": {"content": [bash(&remove)]}}},
         {"reply": {"message": {"content": [
