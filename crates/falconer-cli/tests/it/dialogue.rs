@@ -179,6 +179,15 @@ fn plan_file(place: &Place, session: &str) -> std::path::PathBuf {
     plans.join(format!("plan-{name}.md"))
 }
 
+/// The id of the session that begins like this.
+fn whole_id(place: &Place, beginning: &str) -> String {
+    let projects = std::fs::read_dir(place.path().join("home/.claude/projects")).unwrap();
+    let files = projects.flat_map(|project| std::fs::read_dir(project.unwrap().path()).unwrap());
+    let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let name = names.find(|name| name.starts_with(beginning) && name.ends_with(".jsonl"));
+    name.unwrap().trim_end_matches(".jsonl").to_owned()
+}
+
 /// A session that has written a plan and now shows it.
 fn planned(place: &Place, command: &str, plan: &str) -> Terminal {
     let mut first = scripted(
@@ -191,7 +200,7 @@ fn planned(place: &Place, command: &str, plan: &str) -> Terminal {
     first.expect("--resume ");
     let session = first.up_to("`");
     first.code();
-    std::fs::write(plan_file(place, &session), plan).unwrap();
+    std::fs::write(plan_file(place, &whole_id(place, &session)), plan).unwrap();
     let what = format!("{command} go --resume {session} --permission-mode plan");
     scripted(place, 100, &what, PLAN, &[("NO_COLOR", "1")])
 }
