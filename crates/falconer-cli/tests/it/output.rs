@@ -15,6 +15,7 @@ fn said(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> String
             r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
             "[id]",
         ),
+        (r"--resume [0-9a-f]{8}", "--resume [id]"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[time]"),
         (r"done in \S+ s", "done in [n] s"),
         (r"\d+ MiB are free at \S+", "[n] MiB are free at [place]"),

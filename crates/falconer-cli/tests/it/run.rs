@@ -49,7 +49,7 @@ fn in_a_pipe_nothing_waits_what_would_ask_is_denied_and_says_so() {
         assert!(ran.stdout.contains(text), "{}", ran.stdout);
     }
     assert!(
-        ran.stdout.contains("falconer run --resume "),
+        ran.stdout.contains("falconer chat --resume "),
         "{}",
         ran.stdout
     );
