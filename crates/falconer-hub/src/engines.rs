@@ -81,6 +81,8 @@ impl LaunchError {
     pub const ISOLATION: &'static str = "isolation";
     /// The code of a project whose content is not the one that was shown.
     pub const CHANGED: &'static str = "project_changed";
+    /// Trust in projects is not kept here.
+    pub const NO_TRUST: &'static str = "no_trust";
     /// The code of an engine that does not exist.
     pub const UNKNOWN: &'static str = "unknown_engine";
 
@@ -178,7 +180,7 @@ pub trait Engines: Send + Sync + 'static {
     ) -> Result<ProjectTrust, LaunchError> {
         let _ = (project, digest, verdict);
         let text = "trust in projects is not kept here";
-        Err(LaunchError::new("trust", text))
+        Err(LaunchError::new(LaunchError::NO_TRUST, text))
     }
 
     /// The engines that can be asked for, best first.

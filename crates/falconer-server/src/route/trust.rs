@@ -57,6 +57,9 @@ pub(crate) async fn decide_trust(
                 Problem::new(Code::Changed, refused.text)
                     .hint("look at the content again with GET /v1/trust")
             }
+            Error::Launch(refused) if refused.code == LaunchError::NO_TRUST => {
+                Problem::new(Code::NotFound, refused.text)
+            }
             other => other.into(),
         })
     };

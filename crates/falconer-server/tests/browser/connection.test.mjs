@@ -93,7 +93,7 @@ test("without a connection the list of approvals says so, and takes no answer", 
   await page.locator(".card[data-armed]").waitFor();
   await page.context().setOffline(true);
   const line = page.locator(".overview");
-  await line.waitFor();
+  await page.locator(".overview[data-state=offline]").waitFor();
   assert.equal(await line.textContent(), "Offline");
   await page.clock.fastForward(2_000);
   await page.waitForSelector(".card[data-armed=no]");

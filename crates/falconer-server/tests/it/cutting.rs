@@ -99,7 +99,7 @@ impl Size {
                 cuts: 360,
             },
             None => Self {
-                calls: 30,
+                calls: 45,
                 cut: Duration::from_millis(150),
                 cuts: 12,
             },

@@ -163,6 +163,7 @@ fn without_secrets(mut line: Value) -> Value {
     if let Some(value) = line.pointer_mut("/variables/FOO") {
         *value = "[redacted]".into();
     }
+    falconer_secret::Redactor::default().value(&mut line);
     line
 }
 
