@@ -4,21 +4,20 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-/// Entries of directories that are looked at; more cannot be told.
-const MOST: usize = 4_096;
+/// Entries of directories that are looked at for a command; more cannot be told.
+pub(crate) const MOST: usize = 4_096;
 
 /// The files below a directory that match, as a shell would find them; none if there are too
 /// many to look at, or the pattern is one of those that shells read differently.
-pub(crate) fn expand(base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+pub(crate) fn expand(base: &Path, pattern: &str, budget: &mut usize) -> Option<Vec<PathBuf>> {
     let mut found = vec![match pattern.starts_with('/') {
         true => PathBuf::from("/"),
         false => base.to_owned(),
     }];
-    let mut budget = MOST;
     for name in pattern.split('/').filter(|name| !name.is_empty()) {
         found = match name.contains(['*', '?', '[']) {
             false => found.into_iter().map(|path| path.join(name)).collect(),
-            true => step(&found, &matcher(name)?, name.starts_with('.'), &mut budget)?,
+            true => step(&found, &matcher(name)?, name.starts_with('.'), budget)?,
         };
     }
     found.retain(|path| path.symlink_metadata().is_ok());
@@ -77,7 +76,7 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         let names = |pattern: &str| {
-            let found = expand(root.path(), pattern)?;
+            let found = expand(root.path(), pattern, &mut MOST.clone())?;
             let relative = found
                 .iter()
                 .map(|path| path.strip_prefix(root.path()).unwrap());

@@ -11,6 +11,7 @@ use std::fmt;
 
 use crate::call::Call;
 use crate::effect::Effect;
+use crate::location::Location;
 use crate::path_pattern::Anchors;
 use crate::rule::Rule;
 use crate::set::RuleSet;
@@ -111,6 +112,8 @@ pub(crate) struct Case<'c> {
     rules: &'c RuleSet,
     call: &'c Call<'c>,
     subject: Subject,
+    /// Where a command starts.
+    start: Location,
 }
 
 impl<'c> Case<'c> {
@@ -119,6 +122,7 @@ impl<'c> Case<'c> {
             rules,
             call,
             subject: Subject::of(call),
+            start: Location::new(call.cwd, call.home),
         }
     }
 

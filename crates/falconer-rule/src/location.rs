@@ -1,8 +1,11 @@
 //! Where a command may be by now: `cd` moves it, perhaps.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use crate::expand::expand;
+use crate::expand::{MOST, expand};
 use crate::place::Place;
 use crate::shell::{self, Part, Word};
 
@@ -15,6 +18,18 @@ pub struct Location {
     /// All that are possible; empty if it cannot be told.
     bases: Vec<PathBuf>,
     home: Option<PathBuf>,
+    /// Looked up once, for all rules: copies share it.
+    seen: Rc<RefCell<Seen>>,
+}
+
+/// What is known of the disk.
+#[derive(Debug)]
+struct Seen {
+    places: HashMap<PathBuf, Place>,
+    /// What patterns mean in directories; none if that cannot be told.
+    patterns: HashMap<(PathBuf, String), Option<Vec<PathBuf>>>,
+    /// Entries of directories that may still be looked at.
+    budget: usize,
 }
 
 /// The places a word may mean.
@@ -58,6 +73,11 @@ impl Location {
         Self {
             bases: vec![cwd.to_owned()],
             home: home.map(Path::to_owned),
+            seen: Rc::new(RefCell::new(Seen {
+                places: HashMap::new(),
+                patterns: HashMap::new(),
+                budget: MOST,
+            })),
         }
     }
 
@@ -130,13 +150,48 @@ impl Location {
     fn literal_places(&self, word: &Word, path: &str) -> Where {
         match (word.text.starts_with('~'), path.strip_prefix('~')) {
             (true, Some(below)) => match &self.home {
-                Some(home) => at([home.join(below.trim_start_matches('/'))]),
+                Some(home) => self.at([home.join(below.trim_start_matches('/'))]),
                 None => Where::Unknown,
             },
-            _ if Path::new(path).is_absolute() => at([PathBuf::from(path)]),
+            _ if Path::new(path).is_absolute() => self.at([PathBuf::from(path)]),
             _ if self.bases.is_empty() => Where::Unknown,
-            _ => at(self.bases.iter().map(|base| base.join(path))),
+            _ => Where::At(
+                self.bases
+                    .iter()
+                    .map(|base| self.below(base, path))
+                    .collect(),
+            ),
         }
+    }
+
+    fn at(&self, paths: impl IntoIterator<Item = PathBuf>) -> Where {
+        Where::At(paths.into_iter().map(|path| self.place(path)).collect())
+    }
+
+    fn files(&self, base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+        let Seen {
+            patterns, budget, ..
+        } = &mut *self.seen.borrow_mut();
+        let found = patterns.entry((base.to_owned(), pattern.to_owned()));
+        found
+            .or_insert_with(|| expand(base, pattern, budget))
+            .clone()
+    }
+
+    fn below(&self, base: &Path, path: &str) -> Place {
+        let whole = base.join(path);
+        let seen = self.seen.borrow().places.get(&whole).cloned();
+        seen.unwrap_or_else(|| {
+            let place = self.place(base.to_owned()).below(Path::new(path));
+            self.seen.borrow_mut().places.insert(whole, place.clone());
+            place
+        })
+    }
+
+    fn place(&self, path: PathBuf) -> Place {
+        let mut seen = self.seen.borrow_mut();
+        let place = seen.places.entry(path);
+        place.or_insert_with_key(|path| Place::of(path)).clone()
     }
 
     /// The files that a pattern means now; none if that cannot be told.
@@ -146,14 +201,11 @@ impl Location {
             return None;
         }
         let bases = self.bases.iter();
-        let found: Option<Vec<Vec<PathBuf>>> = bases.map(|base| expand(base, pattern)).collect();
+        let found: Option<Vec<Vec<PathBuf>>> =
+            bases.map(|base| self.files(base, pattern)).collect();
         let found = found?.into_iter().flatten();
-        Some(found.map(|path| Place::of(&path)).collect())
+        Some(found.map(|path| self.place(path)).collect())
     }
-}
-
-fn at(paths: impl IntoIterator<Item = PathBuf>) -> Where {
-    Where::At(paths.into_iter().map(|path| Place::of(&path)).collect())
 }
 
 /// The directory in which a pattern starts to vary.

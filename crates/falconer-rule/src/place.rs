@@ -1,6 +1,7 @@
 //! Where a path really leads, before anything is done there.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Links in one path that are followed.
@@ -31,18 +32,14 @@ pub enum Found {
 impl Place {
     /// Follows the links of a path; a relative one is never clear.
     pub fn of(path: &Path) -> Self {
-        let mut walk = Walk {
-            real: PathBuf::new(),
-            todo: reversed(path),
-            links: 0,
-        };
-        let is_clear = walk.run() && path.is_absolute();
-        Self {
-            spelled: spelled(path),
-            is_dir: walk.real.is_dir(),
-            real: walk.real,
-            is_clear,
-        }
+        let is_clear = path.is_absolute();
+        Walk::new(PathBuf::new(), path).place(spelled(path), is_clear)
+    }
+
+    /// The place that a relative path means here.
+    pub(crate) fn below(&self, path: &Path) -> Self {
+        let spelled = spelled(&self.spelled.join(path));
+        Walk::new(self.real.clone(), path).place(spelled, self.is_clear)
     }
 
     /// A file or directory that a walk found below this place without following links.
@@ -87,9 +84,30 @@ struct Walk {
     /// What is left of the path; the next name is the last.
     todo: Vec<OsString>,
     links: usize,
+    /// Whether the last name is there, as far as is known.
+    exists: bool,
 }
 
 impl Walk {
+    fn new(real: PathBuf, path: &Path) -> Self {
+        Self {
+            real,
+            todo: reversed(path),
+            links: 0,
+            exists: true,
+        }
+    }
+
+    fn place(mut self, spelled: PathBuf, is_clear: bool) -> Place {
+        let is_clear = self.run() && is_clear;
+        Place {
+            spelled,
+            is_dir: self.exists && self.real.is_dir(),
+            real: self.real,
+            is_clear,
+        }
+    }
+
     /// Goes to the end of the path; false if there are too many links.
     fn run(&mut self) -> bool {
         while let Some(name) = self.todo.pop() {
@@ -97,6 +115,7 @@ impl Walk {
                 Some(".") => {}
                 Some("..") => {
                     self.real.pop();
+                    self.exists = true;
                 }
                 _ => self.enter(&name),
             }
@@ -115,7 +134,10 @@ impl Walk {
                 // An absolute target starts anew: joining replaces what is there.
                 self.todo.extend(reversed(&target));
             }
-            Err(_) => self.real = next,
+            Err(error) => {
+                self.exists = error.kind() != ErrorKind::NotFound;
+                self.real = next;
+            }
         }
     }
 }

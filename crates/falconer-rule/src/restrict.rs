@@ -4,29 +4,32 @@ mod mention;
 mod named;
 mod reach;
 
+use std::borrow::Cow;
+
 use crate::command_pattern::CommandPattern;
 use crate::location::{Location, Where};
 use crate::matcher::Matcher;
 use crate::path_pattern::PathPattern;
 use crate::place::Place;
-use crate::shell::{self, Direction, Part, Unparsable, Word};
+use crate::shell::{self, Direction, Inner, Meaning, Part, Script, Unparsable, Word};
 use crate::subject::naming;
 
 /// Whether a rule that denies or asks is about a command, or a part of it.
 pub fn restricts_command(
     matcher: &Matcher,
     command: &str,
-    parts: Result<&[Part], &Unparsable>,
+    script: Result<&Script, &Unparsable>,
     location: Location,
 ) -> bool {
-    match (matcher, parts) {
+    let meanings = script.map(Script::meanings);
+    match (matcher, meanings) {
         (Matcher::Command(pattern), Ok(parts)) => {
             pattern.matches(shell::one_line(command))
-                || parts.iter().any(|part| matches_any_form(pattern, part, 0))
+                || parts.iter().any(|part| is_meant(pattern, part))
         }
         (Matcher::Command(pattern), Err(_)) => pieces(command).any(|piece| pattern.matches(piece)),
-        (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern, 0),
-        (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern, 0),
+        (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern),
+        (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern),
         _ => false,
     }
 }
@@ -36,13 +39,15 @@ pub fn restricts_command(
 pub fn may_touch_unknown(
     matcher: &Matcher,
     command: &str,
-    parts: &[Part],
+    script: &Script,
     mut location: Location,
 ) -> bool {
-    let words: fn(&Part) -> Vec<Word> = match matcher {
+    let parts = script.parts();
+    let words: Words = match matcher {
         Matcher::Command(pattern) => {
-            let may_reach = |part: &Part| reach::may_reach(pattern, part, 0);
-            return parts.iter().any(may_reach) || mention::mentions(pattern, command, parts);
+            let mut meanings = script.meanings().iter();
+            return meanings.any(|part| reach::may_reach(pattern, part))
+                || mention::mentions(pattern, command, parts);
         }
         Matcher::Read(_) => named_words,
         Matcher::Edit(_) => written_words,
@@ -56,11 +61,12 @@ pub fn may_touch_unknown(
     if parts.iter().any(sets_patterns) && parts.iter().any(is_pattern) {
         return true;
     }
-    parts.iter().any(|part| {
+    script.meanings().iter().any(|meaning| {
+        let part = &meaning.part;
         let unknown = words(part).iter().any(|word| is_unknown(word, &location));
         let on_the_way = match matcher {
             Matcher::Read(pattern) => {
-                reach::may_come_across(pattern, part, &location, 0)
+                reach::may_come_across(pattern, meaning, &location)
                     || named::may_read(pattern, part, &location)
             }
             Matcher::Edit(pattern) => named::may_write(pattern, part, &location),
@@ -83,21 +89,24 @@ fn is_unknown(word: &Word, location: &Location) -> bool {
     }
 }
 
+/// Finds the words of a part that may be files.
+type Words = for<'p> fn(&'p Part) -> Vec<Cow<'p, Word>>;
+
 fn any_file(
-    parts: &[Part],
+    parts: &[Meaning],
     mut location: Location,
-    words: fn(&Part) -> Vec<Word>,
+    words: Words,
     pattern: &PathPattern,
-    shells: usize,
 ) -> bool {
-    parts.iter().any(|part| {
+    parts.iter().any(|meaning| {
+        let part = &meaning.part;
         let touches = |place: &Place| pattern.touches(place);
         let hit = words(part)
             .iter()
             .any(|word| location.places(word).any(touches));
         let in_script = || {
-            let mut scripts = inner_scripts(part, shells).into_iter();
-            scripts.any(|inner| any_file(&inner, location.clone(), words, pattern, shells + 1))
+            let mut scripts = meaning.scripts.iter().map(Inner::parts);
+            scripts.any(|inner| any_file(inner, location.clone(), words, pattern))
         };
         let hit = hit || in_script();
         location.follow(part);
@@ -105,38 +114,13 @@ fn any_file(
     })
 }
 
-/// Shells in shells that are looked into.
-const MAX_SHELLS: usize = 4;
-
-/// The parts of every script that a part hands to a shell.
-fn inner_scripts(part: &Part, shells: usize) -> Vec<Vec<Part>> {
-    if shells >= MAX_SHELLS {
-        return Vec::new();
-    }
-    let scripts = shell::scripts(part).into_iter();
-    scripts
-        .filter_map(|script| Some(shell::read(&script).ok()?.parts().to_vec()))
-        .collect()
-}
-
-fn matches_any_form(pattern: &CommandPattern, part: &Part, shells: usize) -> bool {
-    let mut forms = shell::stripped_for_denial(part);
-    forms.push(part.clone());
-    forms.push(shell::stripped(part));
-    forms
-        .iter()
-        .any(|form| pattern.matches(&form.text()) || pattern.matches(&form.unquoted_text()))
-        || shells < MAX_SHELLS
-            && shell::scripts(part)
-                .iter()
-                .any(|script| matches_script(pattern, script, shells + 1))
-}
-
-fn matches_script(pattern: &CommandPattern, script: &str, shells: usize) -> bool {
-    match shell::read(script) {
-        Ok(script) => (script.parts().iter()).any(|part| matches_any_form(pattern, part, shells)),
-        Err(_) => pieces(script).any(|piece| pattern.matches(piece)),
-    }
+fn is_meant(pattern: &CommandPattern, meaning: &Meaning) -> bool {
+    let mut texts = meaning.texts.iter();
+    let in_script = |inner: &Inner| match inner {
+        Inner::Read(parts) => parts.iter().any(|part| is_meant(pattern, part)),
+        Inner::Unparsable(text) => pieces(text).any(|piece| pattern.matches(piece)),
+    };
+    texts.any(|text| pattern.matches(text)) || meaning.scripts.iter().any(in_script)
 }
 
 /// A rough cut, for what cannot be taken apart.
@@ -146,26 +130,26 @@ fn pieces(command: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Every word that may be a file: better one too many.
-fn read_words(part: &Part) -> Vec<Word> {
+fn read_words(part: &Part) -> Vec<Cow<'_, Word>> {
     let redirects = part.redirects.iter();
     let opened = redirects.filter(|redirect| redirect.direction == Direction::Read);
-    let mut words: Vec<Word> = opened.map(|redirect| redirect.file.clone()).collect();
+    let mut words: Vec<_> = opened.map(|it| Cow::Borrowed(&it.file)).collect();
     if matches!(part.name(), Some("echo" | "printf" | "cd" | "mkdir")) {
         return words;
     }
     for word in part.arguments() {
-        words.push(word.clone());
+        words.push(Cow::Borrowed(word));
         let value = word
             .literal
             .as_deref()
             .and_then(|text| text.split_once(['=', ':', '@']));
-        words.extend(value.map(|(_, value)| Word::plain(value)));
+        words.extend(value.map(|(_, value)| Cow::Owned(Word::plain(value))));
     }
     words
 }
 
 /// Every word that is likely a file, so that it is worth a question when nobody knows it.
-fn named_words(part: &Part) -> Vec<Word> {
+fn named_words(part: &Part) -> Vec<Cow<'_, Word>> {
     let redirects = part.redirects.iter();
     let opened = redirects.filter(|redirect| redirect.direction == Direction::Read);
     let arguments = match part.name() {
@@ -177,10 +161,10 @@ fn named_words(part: &Part) -> Vec<Word> {
         _ => naming(part),
     };
     let files = opened.map(|redirect| &redirect.file).chain(arguments);
-    files.cloned().collect()
+    files.map(Cow::Borrowed).collect()
 }
 
-fn written_words(part: &Part) -> Vec<Word> {
+fn written_words(part: &Part) -> Vec<Cow<'_, Word>> {
     let redirects = part.redirects.iter();
     let opened = redirects.filter(|redirect| redirect.direction == Direction::Write);
     let work = shell::file_work(part).unwrap_or_default();
@@ -189,8 +173,8 @@ fn written_words(part: &Part) -> Vec<Word> {
         _ => &[],
     };
     opened
-        .map(|redirect| redirect.file.clone())
-        .chain(work.writes)
-        .chain(in_place.iter().cloned())
+        .map(|redirect| Cow::Borrowed(&redirect.file))
+        .chain(work.writes.into_iter().map(Cow::Owned))
+        .chain(in_place.iter().map(Cow::Borrowed))
         .collect()
 }

@@ -86,6 +86,7 @@ impl Surroundings<'_> {
         steps.push(self.tests());
         steps.push(self.library_features());
         steps.push(self.doc_tests());
+        steps.push(self.check("speed", &SPEED));
         if process::find_program("cargo-deny").is_some() {
             steps.push(self.check(
                 "licences",
@@ -164,6 +165,9 @@ impl Surroundings<'_> {
         command
     }
 }
+
+/// Fails if judging a command takes longer than promised.
+const SPEED: [&str; 5] = ["bench", "--package", "falconer-rule", "--bench", "judge"];
 
 const LINTS: [&str; 6] = [
     "clippy",

@@ -56,14 +56,13 @@ impl Permissions {
         let mut restrictions = self
             .rules_that(Effect::Deny)
             .chain(self.rules_that(Effect::Ask));
-        restrictions.any(|(_, matcher)| {
-            may_touch_unknown(matcher, command, script.parts(), self.start(question))
-        })
+        restrictions
+            .any(|(_, matcher)| may_touch_unknown(matcher, command, script, self.start(question)))
     }
 
     /// Where the shell is before the command.
-    fn start(&self, question: &Case<'_>) -> Location {
-        Location::new(question.cwd, self.anchors.home.as_deref())
+    pub(super) fn start(&self, question: &Case<'_>) -> Location {
+        question.start(self.anchors.home.as_deref())
     }
 
     fn judge_known(&self, question: &Case<'_>, command: &str) -> Verdict {
@@ -196,10 +195,14 @@ impl Permissions {
         all: Option<Because>,
         error: &shell::Unparsable,
     ) -> Verdict {
+        // Among so many words nobody has looked for protected places.
+        let is_large = matches!(
+            error,
+            shell::Unparsable::TooLong | shell::Unparsable::TooComplex
+        );
+        let is_free = self.mode != PermissionMode::Plan && !self.has_fine_restrictions();
         match all {
-            Some(reason) if !self.has_fine_restrictions() && self.mode != PermissionMode::Plan => {
-                Verdict::Allow { reason }
-            }
+            Some(reason) if is_free && !is_large => Verdict::Allow { reason },
             _ => ask(
                 question,
                 Because::NotUnderstood(error.to_string()),

@@ -4,9 +4,8 @@ use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::PermissionMode;
 use std::path::PathBuf;
 
-use falconer_rule::shell::Script;
 use falconer_rule::{
-    Call, Effect, Location, Matcher, Place, Subject, mentioned, protected_write, restricts_command,
+    Call, Effect, Matcher, Place, Subject, mentioned, protected_write, restricts_command,
 };
 use serde_json::Value;
 
@@ -53,10 +52,7 @@ impl Permissions {
                 is_asked.then(|| place.spelled.clone())
             }
             Target::Command { command, .. } => match question.script(command) {
-                Ok(script) => {
-                    let location = Location::new(question.cwd, self.anchors.home.as_deref());
-                    protected_write(script, location)
-                }
+                Ok(script) => protected_write(script, self.start(question)),
                 Err(_) => mentioned(command),
             },
             Target::Mcp { .. } => {
@@ -162,9 +158,8 @@ impl Permissions {
             }
             (Matcher::Domain { .. }, Target::Domain(host)) => matcher.matches_domain(host),
             (_, Target::Command { command, .. }) if behavior != Effect::Allow => {
-                let location = Location::new(question.cwd, self.anchors.home.as_deref());
-                let parts = question.script(command).map(Script::parts);
-                restricts_command(matcher, command, parts, location)
+                let script = question.script(command);
+                restricts_command(matcher, command, script, self.start(question))
             }
             // What a server does to a file is not known.
             (Matcher::Read(pattern) | Matcher::Edit(pattern), Target::Mcp { .. })

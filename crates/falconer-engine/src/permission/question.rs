@@ -9,7 +9,7 @@ use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::{DecisionReasonType, PermissionMode, PermissionUpdate};
 use falconer_rule::shell::{self, Script, Unparsable};
-use falconer_rule::{Effect, Place};
+use falconer_rule::{Effect, Location, Place};
 
 use super::RuleSource;
 use crate::tool::Target;
@@ -36,6 +36,7 @@ pub(super) struct Case<'q> {
     question: &'q Question<'q>,
     place: OnceCell<Place>,
     script: OnceCell<Result<Script, Unparsable>>,
+    start: OnceCell<Location>,
 }
 
 impl<'q> Case<'q> {
@@ -44,6 +45,7 @@ impl<'q> Case<'q> {
             question,
             place: OnceCell::new(),
             script: OnceCell::new(),
+            start: OnceCell::new(),
         }
     }
 
@@ -62,6 +64,12 @@ impl<'q> Case<'q> {
             Target::Mcp { .. } => false,
             _ => self.read_only,
         }
+    }
+
+    /// Where the shell is before the command; what is looked up from there is kept.
+    pub(super) fn start(&self, home: Option<&Path>) -> Location {
+        let start = self.start.get_or_init(|| Location::new(self.cwd, home));
+        start.clone()
     }
 
     /// The command that the call is about, read once.

@@ -81,7 +81,7 @@ impl Case<'_> {
         if self.call.tool != "Bash" || script.plain().is_err() || parts.is_empty() {
             return None;
         }
-        let mut location = Location::new(self.call.cwd, self.call.home);
+        let mut location = self.start.clone();
         let mut allowed = Vec::new();
         for part in parts {
             allowed.extend(self.part_allowed(part, &location)?);
@@ -140,7 +140,7 @@ impl Case<'_> {
             return Some(Because::NotPlain(why));
         }
         let parts = script.parts();
-        let mut location = Location::new(self.call.cwd, self.call.home);
+        let mut location = self.start.clone();
         for part in parts {
             if self.part_allowed(part, &location).is_none() {
                 let text = match part.redirects.first() {

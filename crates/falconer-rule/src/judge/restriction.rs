@@ -2,12 +2,10 @@
 
 use super::{Because, Case, Judgement, Outcome};
 use crate::effect::Effect;
-use crate::location::Location;
 use crate::matcher::{Matcher, names_file};
 use crate::path_pattern::PathPattern;
 use crate::place::Place;
 use crate::restrict::{may_touch_unknown, restricts_command};
-use crate::shell::Script;
 use crate::subject::{Access, Subject};
 
 impl Case<'_> {
@@ -48,9 +46,8 @@ impl Case<'_> {
             // Nobody knows where it goes.
             (Matcher::Domain { .. }, Subject::Tool { .. }) => self.call.tool == "WebFetch",
             (_, Subject::Command { text, script }) => {
-                let location = Location::new(self.call.cwd, self.call.home);
-                let parts = script.as_ref().map(Script::parts);
-                restricts_command(matcher, text, parts, location)
+                let location = self.start.clone();
+                restricts_command(matcher, text, script.as_ref(), location)
             }
             (_, Subject::Files { access, places }) => {
                 let pattern = self.pattern_for(matcher, *access);
@@ -132,8 +129,8 @@ impl Case<'_> {
                 true
             }
             _ => {
-                let location = Location::new(self.call.cwd, self.call.home);
-                may_touch_unknown(matcher, text, parts, location)
+                let location = self.start.clone();
+                may_touch_unknown(matcher, text, script, location)
             }
         })
     }

@@ -77,7 +77,8 @@ pub fn writes_unknown(parts: &[Part], mut location: Location) -> bool {
 
 /// Returns the protected name in a text that could not be taken apart.
 pub fn mentioned(text: &str) -> Option<PathBuf> {
-    let text = text.to_lowercase();
+    // Quotes may stand in the middle of a name.
+    let text = text.to_lowercase().replace(['\'', '"', '\\'], "");
     if mentions_decision(&text) {
         return Some(PathBuf::from(STATE));
     }

@@ -161,10 +161,18 @@ fn commands_are_asked_about_protected_places_whatever_program_writes() {
 }
 
 #[test]
-fn a_command_with_too_many_words_is_asked_about() {
+fn protected_names_are_found_in_commands_that_cannot_be_taken_apart() {
     let root = project();
-    let input = json!({ "command": format!("make {}", "a ".repeat(5_000)) });
-    assert!(is_asked(root.path(), "Bash", &input));
+    let words = "a ".repeat(5_000);
+    for name in [
+        ".git/config",
+        ".g''it/config",
+        ".g\\it/config",
+        "\".git\"/config",
+    ] {
+        let input = json!({ "command": format!("cp {words} {name}") });
+        assert!(is_asked(root.path(), "Bash", &input), "{name}");
+    }
 }
 
 #[test]

@@ -2,40 +2,40 @@
 
 use std::path::PathBuf;
 
-use super::{MAX_SHELLS, inner_scripts};
 use crate::command_pattern::CommandPattern;
 use crate::location::{Location, Where};
 use crate::path_pattern::PathPattern;
 use crate::place::{Found, Place};
-use crate::shell::{self, Part, Word};
+use crate::shell::{self, Inner, Meaning, Part, Word};
 
 /// Files and directories that are looked at below the roots of a search.
 const MOST: usize = 4_096;
 
 /// Whether a part may run what a pattern forbids, although its words do not say so.
-pub(super) fn may_reach(pattern: &CommandPattern, part: &Part, shells: usize) -> bool {
+pub(super) fn may_reach(pattern: &CommandPattern, meaning: &Meaning) -> bool {
+    let part = &meaning.part;
     if part.words.is_empty() {
         return shell::runs_unknown(part);
     }
-    let mut forms = shell::stripped_for_denial(part);
-    forms.extend(without_values(part));
-    let mut inner = inner_scripts(part, shells).into_iter();
+    let more = without_values(part);
+    let mut forms = meaning.forms.iter().chain(&more);
     let is_meant =
         |form: &Part| pattern.matches(&form.text()) || pattern.matches(&form.unquoted_text());
     shell::runs_unknown(part)
         || shell::runs_code_of_words(part)
         || part.name() == Some("alias") && !part.arguments().is_empty()
         || forms
-            .iter()
+            .clone()
             .any(|form| goes_on(pattern, form) || is_meant(form))
-        || shell::takes_more(part) && forms.iter().any(|form| starts(pattern, form))
-        || may_be_alias(pattern, part)
+        || shell::takes_more(part) && forms.any(|form| starts(pattern, form))
+        || may_be_alias(pattern, meaning)
         || names_in_code(pattern, part)
-        || shells >= MAX_SHELLS && !shell::scripts(part).is_empty()
-        || inner.any(|parts| {
-            let mut parts = parts.iter();
-            parts.any(|part| part.opaque.is_some() || may_reach(pattern, part, shells + 1))
-        })
+        || meaning.goes_deeper
+        || meaning
+            .scripts
+            .iter()
+            .flat_map(Inner::parts)
+            .any(|inner| inner.part.opaque.is_some() || may_reach(pattern, inner))
 }
 
 /// Whether the words up to the first that is not known may be the beginning of what is meant.
@@ -59,10 +59,10 @@ fn starts(pattern: &CommandPattern, form: &Part) -> bool {
 }
 
 /// A command that git does not have itself may stand for a forbidden one.
-fn may_be_alias(pattern: &CommandPattern, part: &Part) -> bool {
+fn may_be_alias(pattern: &CommandPattern, meaning: &Meaning) -> bool {
     pattern.program() == Some("git")
-        && shell::reads_only(part).is_none()
-        && shell::stripped_for_denial(part)
+        && shell::reads_only(&meaning.part).is_none()
+        && (meaning.forms)
             .iter()
             .any(|form| form.name() == Some("git") && shell::asks_git_for_unknown(form.arguments()))
 }
@@ -108,19 +108,13 @@ fn names_in_code(pattern: &CommandPattern, part: &Part) -> bool {
 /// Whether a program that reads whole directories may come across a file that is meant.
 pub(super) fn may_come_across(
     pattern: &PathPattern,
-    part: &Part,
+    meaning: &Meaning,
     location: &Location,
-    shells: usize,
 ) -> bool {
-    let mut forms = shell::stripped_for_denial(part).into_iter();
     let is_tree = |form: &Part| shell::reads_trees(form) || shell::renames_trees(form);
-    let reads = |form: Part| is_tree(&form) && meets(pattern, &form, location);
-    let mut inner = inner_scripts(part, shells).into_iter();
-    forms.any(reads)
-        || inner.any(|parts| {
-            let mut parts = parts.iter();
-            parts.any(|part| may_come_across(pattern, part, location, shells + 1))
-        })
+    let reads = |form: &Part| is_tree(form) && meets(pattern, form, location);
+    let mut inner = meaning.scripts.iter().flat_map(Inner::parts);
+    meaning.forms.iter().any(reads) || inner.any(|part| may_come_across(pattern, part, location))
 }
 
 pub(super) fn meets(pattern: &PathPattern, part: &Part, location: &Location) -> bool {

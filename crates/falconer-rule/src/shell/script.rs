@@ -1,5 +1,8 @@
 //! A command that was read once, for everybody who has a question about it.
 
+use std::sync::OnceLock;
+
+use super::meaning::{Meaning, meanings};
 use super::read_only::{Grade, reads_only};
 use super::strict::{self, NotPlain};
 use super::{Part, Unparsable, is_odd, moves_and_asks_git, stripped, tree};
@@ -7,14 +10,23 @@ use super::{Part, Unparsable, is_odd, moves_and_asks_git, stripped, tree};
 /// Commands longer than this are not looked into.
 const MAX_COMMAND: usize = 64 * 1024;
 
-/// Commands with more parts are not checked by the second reader.
-const MAX_PARTS: usize = 128;
-
 /// A shell command, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     parts: Vec<Part>,
     plain: Result<(), NotPlain>,
+    /// Found out for the first rule that forbids something.
+    meanings: OnceLock<Vec<Meaning>>,
+}
+
+impl Script {
+    fn new(parts: Vec<Part>, plain: Result<(), NotPlain>) -> Self {
+        Self {
+            parts,
+            plain,
+            meanings: OnceLock::new(),
+        }
+    }
 }
 
 /// Reads a command with both readers.
@@ -30,10 +42,8 @@ pub fn read(command: &str) -> Result<Script, Unparsable> {
     }
     let mut script = match strict::read(command) {
         Ok(parts) => checked(command, parts),
-        Err(why) => Script {
-            parts: tree::parts(command)?,
-            plain: Err(why),
-        },
+        Err(NotPlain::TooMany) => return Err(Unparsable::TooComplex),
+        Err(why) => Script::new(tree::parts(command)?, Err(why)),
     };
     // A word may go on in the next line, which the grammar takes for two.
     if script.plain.is_err()
@@ -47,12 +57,7 @@ pub fn read(command: &str) -> Result<Script, Unparsable> {
 
 /// Compares what the strict reader found with the tree.
 fn checked(command: &str, mut parts: Vec<Part>) -> Script {
-    let found = if parts.len() > MAX_PARTS {
-        Err(Unparsable::TooLong)
-    } else {
-        tree::confirmed_parts(command)
-    };
-    let plain = match found {
+    let plain = match tree::confirmed_parts(command) {
         Ok(found) if is_same(&parts, &found) => Ok(()),
         Ok(mut found) => {
             // For rules that forbid, better one part too many.
@@ -62,7 +67,7 @@ fn checked(command: &str, mut parts: Vec<Part>) -> Script {
         Err(Unparsable::TooLong) => Err(NotPlain::TooLong),
         Err(_) => Err(NotPlain::Disagreement),
     };
-    Script { parts, plain }
+    Script::new(parts, plain)
 }
 
 fn is_same(strict: &[Part], tree: &[Part]) -> bool {
@@ -84,6 +89,11 @@ impl Script {
     /// the shell opens for it. Of a command that is not plain, perhaps more than there are.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// The parts with the commands they may stand for.
+    pub(crate) fn meanings(&self) -> &[Meaning] {
+        self.meanings.get_or_init(|| meanings(&self.parts))
     }
 
     /// Returns an error unless both readers agree on every word of a plain command.

@@ -49,7 +49,16 @@ pub enum NotPlain {
     /// Too long for the second reader.
     #[error("it is too long to be checked twice")]
     TooLong,
+    /// More words or parts than anybody would read.
+    #[error("it has too many words or parts")]
+    TooMany,
 }
+
+/// Simple commands and files in one command.
+const MAX_PARTS: usize = 128;
+
+/// Words in one command.
+const MAX_WORDS: usize = 512;
 
 /// Words that begin or continue compound commands.
 const RESERVED: &[&str] = &[
@@ -71,6 +80,7 @@ pub(super) fn read(source: &str) -> Result<Vec<Part>, NotPlain> {
         command: Command::default(),
         open: Open::Nothing,
         heredoc: None,
+        words: 0,
     };
     while reader.at < source.len() {
         reader.token()?;
@@ -86,6 +96,7 @@ struct Reader<'s> {
     open: Open,
     /// A here-document whose body starts on the next line.
     heredoc: Option<HereDocument<'s>>,
+    words: usize,
 }
 
 /// The simple command that is being read.
@@ -208,6 +219,9 @@ impl<'s> Reader<'s> {
         });
         self.parts.append(&mut command.files);
         self.open = Open::Nothing;
+        if self.parts.len() > MAX_PARTS {
+            return Err(NotPlain::TooMany);
+        }
         Ok(())
     }
 
@@ -225,6 +239,10 @@ impl<'s> Reader<'s> {
     }
 
     fn argument(&mut self) -> Result<(), NotPlain> {
+        self.words += 1;
+        if self.words > MAX_WORDS {
+            return Err(NotPlain::TooMany);
+        }
         let word = self.word()?;
         if matches!(self.peek(0), Some(b'<' | b'>')) {
             if word.text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -7,13 +7,14 @@ use std::cell::RefCell;
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
+use super::strict::is_reserved;
 use super::{Part, Unparsable, narrow, walk};
 
 /// Longer commands are not given to the grammar.
 pub(super) const MAX_LENGTH: usize = 8 * 1024;
 
-/// Characters that mean something to the shell. The grammar needs quadratic time for some, most
-/// of all when they are in the wrong place.
+/// Characters and words that mean something to the shell. The grammar needs quadratic time for
+/// some, most of all when they are in the wrong place.
 const MAX_SPECIAL: usize = 256;
 
 /// How often the parser reports before it is stopped; the longest honest commands need half.
@@ -26,7 +27,9 @@ thread_local! {
 /// The simple commands in a command, in the order in which they are written.
 pub(super) fn parts(command: &str) -> Result<Vec<Part>, Unparsable> {
     let special = command.bytes().filter(|byte| is_special(*byte)).count();
-    if special > MAX_SPECIAL {
+    let words = command.split_ascii_whitespace();
+    let reserved = words.filter(|word| is_reserved(word)).count();
+    if special + reserved > MAX_SPECIAL {
         return Err(Unparsable::TooComplex);
     }
     confirmed_parts(command)

@@ -107,10 +107,11 @@ impl Walk<'_> {
     }
 
     fn visit_children(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unparsable> {
+        if node.child_count() == 0 {
+            return Ok(());
+        }
         let mut cursor = node.walk();
-        let children: Vec<_> = node.children(&mut cursor).collect();
-        children
-            .into_iter()
+        node.children(&mut cursor)
             .try_for_each(|child| self.visit(child, depth + 1))
     }
 
@@ -350,7 +351,7 @@ impl Walk<'_> {
             | "translated_string" => true,
             _ => node.is_named() && node.child_count() == 0,
         };
-        if !is_one_line {
+        if !is_one_line || !self.text(node).contains('\n') {
             return Ok(());
         }
         let mut cursor = node.walk();
@@ -391,13 +392,12 @@ impl Walk<'_> {
 
 /// Whether a line ends in a text, other than after a backslash.
 fn ends_line(text: &str) -> bool {
-    text.replace("\\\n", "").contains('\n')
+    text.contains('\n') && text.replace("\\\n", "").contains('\n')
 }
 
 fn is_space(gap: &str) -> bool {
-    gap.replace("\\\n", "")
-        .trim_matches([' ', '\t', '\n'])
-        .is_empty()
+    let is_blank = |text: &str| text.trim_matches([' ', '\t', '\n']).is_empty();
+    is_blank(gap) || is_blank(&gap.replace("\\\n", ""))
 }
 
 /// `2>&1` and the like open no file.

@@ -63,12 +63,13 @@ pub fn stripped(part: &Part) -> Part {
     if assignments.all(|one| harmless(&Word::plain(&one.text)).is_some()) {
         part.assignments.clear();
     }
-    while let Some(count) = wrapper_length(&part.words) {
-        if count >= part.words.len() {
-            break;
-        }
-        part.words.drain(..count);
+    let mut start = 0;
+    while let Some(count) = wrapper_length(&part.words[start..])
+        && start + count < part.words.len()
+    {
+        start += count;
     }
+    part.words.drain(..start);
     if part.name().is_none_or(str::is_empty) && part.opaque.is_none() {
         part.opaque = Some("the program to run is only known when it runs");
     }
@@ -125,12 +126,17 @@ pub fn script(part: &Part) -> Option<String> {
 
 /// Every text that a part may hand to a shell, now or later.
 pub fn scripts(part: &Part) -> Vec<String> {
+    scripts_of(&stripped_for_denial(part))
+}
+
+/// The same for the commands that a part may stand for.
+pub(super) fn scripts_of(forms: &[Part]) -> Vec<String> {
     let mut found = Vec::new();
-    for form in stripped_for_denial(part) {
-        found.extend(script(&form));
+    for form in forms {
+        found.extend(script(form));
         let is_text = |word: &&Word| word.unquoted().contains([' ', '\t', '\n', ';']);
         let texts = form.arguments().iter().filter(is_text).map(Word::unquoted);
-        match base_name(&form) {
+        match base_name(form) {
             Some("trap") => found.extend(form.arguments().first().map(|it| it.unquoted().into())),
             Some("alias") => found.extend(texts.filter_map(|text| {
                 let (_, value) = text.split_once('=')?;

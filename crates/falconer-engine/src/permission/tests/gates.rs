@@ -406,3 +406,20 @@ fn a_shell_does_not_write_a_file_with_other_names_unasked() {
     assert_eq!(project.command("echo x > one"), Allow);
     assert_eq!(project.command("echo x > three"), Ask);
 }
+
+#[test]
+fn commands_that_are_too_large_to_be_judged_are_asked_about_in_every_mode() {
+    let commands = [
+        format!("make {}", "a ".repeat(5_000)),
+        format!("make {}", "a".repeat(100_000)),
+        "make;".repeat(200),
+        format!("make $x {}", "(:);".repeat(200)),
+    ];
+    for mode in MODES {
+        let project = Project::new().allow("Bash").mode(mode.clone());
+        for command in &commands {
+            let verdict = judge_at(&project, command, &project.cwd());
+            assert!(matches!(verdict, Verdict::Ask(_)), "{mode:?}: {verdict:?}");
+        }
+    }
+}
