@@ -238,7 +238,8 @@ mod tests {
                 "build",
                 "tests",
                 "library features",
-                "doc tests"
+                "doc tests",
+                "speed"
             ]
         );
         let quick = Plan::new(&workspace, &kit(), Some("router"));
