@@ -1,7 +1,8 @@
 //! Counting what test runners report, from the summary lines they print.
 //!
-//! Knows nextest and libtest (`cargo test`, doc tests). A runner that prints no
-//! summary counts as one check, passed or failed by its exit code.
+//! Knows nextest and libtest (`cargo test`, doc tests). nextest repeats what a failed test
+//! printed, and that is a summary of libtest: where nextest speaks, only nextest counts. A runner
+//! that prints no summary counts as one check, passed or failed by its exit code.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,10 +36,29 @@ impl fmt::Display for Tally {
 /// Reads a runner's output line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    tally: Tally,
-    summaries: usize,
-    failures: BTreeSet<String>,
+    libtest: Heard,
+    nextest: Heard,
     flaky: BTreeSet<String>,
+}
+
+/// What one of the two runners said.
+#[derive(Debug, Default)]
+struct Heard {
+    tally: Option<Tally>,
+    failures: BTreeSet<String>,
+}
+
+impl Heard {
+    fn read(&mut self, summary: Option<Tally>, failure: Option<&str>) {
+        if let Some(summary) = summary {
+            self.tally.get_or_insert_default().add(summary);
+        }
+        self.failures.extend(failure.map(str::to_owned));
+    }
+
+    fn is_silent(&self) -> bool {
+        self.tally.is_none() && self.failures.is_empty()
+    }
 }
 
 impl Counter {
@@ -46,17 +66,24 @@ impl Counter {
         let line = line.trim();
         if let Some(name) = flaky_test(line) {
             self.flaky.insert(name.to_owned());
-        } else if let Some(tally) = libtest_summary(line).or_else(|| nextest_summary(line)) {
-            self.tally.add(tally);
-            self.summaries += 1;
-        } else if let Some(name) = failed_test(line) {
-            self.failures.insert(name.to_owned());
+        }
+        self.libtest
+            .read(libtest_summary(line), libtest_failure(line));
+        self.nextest
+            .read(nextest_summary(line), nextest_failure(line));
+    }
+
+    fn heard(&self) -> &Heard {
+        if self.nextest.is_silent() {
+            &self.libtest
+        } else {
+            &self.nextest
         }
     }
 
     /// The counts, if the runner printed any.
     pub(crate) fn tally(&self) -> Option<Tally> {
-        (self.summaries > 0).then_some(self.tally)
+        self.heard().tally
     }
 
     /// Names of the tests that passed only when tried again, sorted.
@@ -66,7 +93,8 @@ impl Counter {
 
     /// Names of the tests that failed at every try, sorted.
     pub(crate) fn failures(&self) -> impl Iterator<Item = &str> {
-        self.failures.difference(&self.flaky).map(String::as_str)
+        let failures = &self.heard().failures;
+        failures.difference(&self.flaky).map(String::as_str)
     }
 }
 
@@ -120,14 +148,13 @@ fn without_parentheses(text: &str) -> String {
         .collect()
 }
 
-/// nextest: `FAIL [ 0.1s] (1/9) falconer::it name`; libtest: `test name ... FAILED`.
-fn failed_test(line: &str) -> Option<&str> {
-    if let Some(name) = line
-        .strip_prefix("test ")
-        .and_then(|rest| rest.strip_suffix(" ... FAILED"))
-    {
-        return Some(name);
-    }
+/// `test name ... FAILED`
+fn libtest_failure(line: &str) -> Option<&str> {
+    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
+}
+
+/// `FAIL [ 0.1s] (1/9) falconer::it name`
+fn nextest_failure(line: &str) -> Option<&str> {
     let (status, rest) = line.split_once(" [")?;
     // With retries: `TRY 3 FAIL [ 0.1s] (2/9) falconer::it name`.
     let status = match status.strip_prefix("TRY ") {
@@ -229,9 +256,7 @@ mod tests {
             FAIL [   0.005s] (2/4) falconer::it router::bad
         TIMEOUT [  60.005s] (3/4) falconer::it slow
          SIGSEGV [   0.005s] (4/4) falconer::it crashing
-            FAIL [   0.005s] (2/4) falconer::it router::bad
-            test plain::bad ... FAILED
-            test plain::good ... ok";
+            FAIL [   0.005s] (2/4) falconer::it router::bad";
         let counter = count(output);
         let names: Vec<&str> = counter.failures().collect();
         assert_eq!(
@@ -239,10 +264,29 @@ mod tests {
             [
                 "falconer::it crashing",
                 "falconer::it router::bad",
-                "falconer::it slow",
-                "plain::bad"
+                "falconer::it slow"
             ]
         );
+        let output = "test plain::bad ... FAILED\ntest plain::good ... ok";
+        assert_eq!(count(output).failures().collect::<Vec<_>>(), ["plain::bad"]);
+    }
+
+    /// nextest shows the output of each failed try, which is that of libtest.
+    #[test]
+    fn a_test_that_fails_in_nextest_is_counted_once() {
+        let output = "
+  TRY 1 FAIL [   0.005s] (1/2) falconer::it router::bad
+    running 1 test
+    test router::bad ... FAILED
+    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0.00s
+  TRY 2 FAIL [   0.005s] (1/2) falconer::it router::bad
+    test router::bad ... FAILED
+    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0.00s
+     Summary [   0.010s] 2 tests run: 1 passed, 1 failed, 0 skipped";
+        let counter = count(output);
+        assert_eq!(counter.tally(), tally(1, 1, 0));
+        let names: Vec<&str> = counter.failures().collect();
+        assert_eq!(names, ["falconer::it router::bad"]);
     }
 
     #[test]
