@@ -1,5 +1,4 @@
-//! `cargo xtask bench sdk`, `engine`, `session` and `server`: build the bench workspace and run its
-//! drivers.
+//! `cargo xtask bench`: build the bench workspace and run its drivers.
 //!
 //! The programs measured live in `bench/`, a workspace of its own, so that the
 //! dependencies of other people's SDKs stay out of ours.
@@ -14,18 +13,46 @@ use crate::process;
 use crate::report;
 use crate::workspace::{Workspace, cargo};
 
+/// Measures one thing.
+type Measure = fn(&Workspace, &[String]) -> Result<ExitCode>;
+
+/// What can be measured: its name, what it is about, how it is done.
+pub(crate) const MEASURED: &[(&str, &str, Measure)] = &[
+    (
+        "sdk",
+        "the SDK beside its peers [--rounds <n>] [--only <table>]",
+        sdk,
+    ),
+    (
+        "engine",
+        "the native engine beside the official CLI",
+        engine,
+    ),
+    ("session", "events and live sessions", session),
+    ("server", "the store and what is built on it", server),
+    (
+        "command",
+        "how long `falconer` takes to say something",
+        |workspace, _| crate::bench_command::run(workspace),
+    ),
+    ("page", "the page in a browser", |workspace, _| {
+        crate::bench_page::run(workspace)
+    }),
+];
+
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
-    let words = arguments.split_first();
-    match words.map(|(what, rest)| (what.as_str(), rest)) {
-        Some(("sdk", rest)) => sdk(workspace, rest),
-        Some(("engine", rest)) => engine(workspace, rest),
-        Some(("session", rest)) => session(workspace, rest),
-        Some(("server", rest)) => server(workspace, rest),
-        Some(("command", _)) => crate::bench_command::run(workspace),
-        Some(("page", _)) => crate::bench_page::run(workspace),
-        _ => bail!(
-            "say what to measure: `cargo xtask bench sdk`, `engine`, `session`, `server`, `command` or `page`"
-        ),
+    let (what, rest) = arguments
+        .split_first()
+        .map_or(("", &[][..]), |(what, rest)| (what.as_str(), rest));
+    match MEASURED.iter().find(|(name, ..)| *name == what) {
+        Some((.., measure)) => measure(workspace, rest),
+        None => {
+            let names: Vec<&str> = MEASURED.iter().map(|(name, ..)| *name).collect();
+            bail!(
+                "say what to measure: `cargo xtask bench` and one of {}",
+                names.join(", ")
+            )
+        }
     }
 }
 

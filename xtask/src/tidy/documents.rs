@@ -4,9 +4,6 @@
 use super::Problem;
 use crate::workspace::Package;
 
-/// Commands of `cargo xtask` a README may name.
-const XTASK_COMMANDS: [&str; 3] = ["test", "tidy", "bench"];
-
 pub(super) fn check_changelog(text: Option<&str>) -> Vec<Problem> {
     let place = "CHANGELOG.md";
     match text {
@@ -110,7 +107,7 @@ fn unknown_part(command: &str, packages: &[Package]) -> Option<String> {
             .map(|pair| pair[1])
     };
     if let ["cargo", "xtask", name, ..] = words.as_slice() {
-        let is_known = XTASK_COMMANDS.contains(name);
+        let is_known = crate::COMMANDS.iter().any(|command| command.name == *name);
         return (!is_known).then(|| format!("`{command}`: xtask has no command `{name}`"));
     }
     let has = |list: fn(&Package) -> &[String], name: &str| {
