@@ -8,6 +8,7 @@ mod arrows;
 mod documents;
 mod machine;
 mod manifests;
+mod numbers;
 mod sources;
 
 use std::collections::BTreeSet;
@@ -86,6 +87,7 @@ fn check(workspace: &Workspace, files: &[TextFile]) -> Vec<Problem> {
             &workspace.packages,
         ));
     }
+    problems.extend(numbers::check(files));
     problems.extend(arrows::check(&workspace.packages));
     let paths: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
     let text = |name: &str| {
