@@ -1,5 +1,8 @@
 //! What can go wrong, as one enum, with the advice for a person.
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -170,7 +173,7 @@ impl Error {
                 "read the end of stderr; resume the session to go on"
             }
             Self::Timeout { .. } => "try again, or raise the limit if the machine is busy",
-            Self::Refused { .. } => "read the engine's words; the session goes on",
+            Self::Refused { .. } => "change what was asked as the engine says; the session goes on",
             Self::UnexpectedAnswer { .. } => "update falconer or claude, they do not match",
             Self::NoStructuredOutput { .. } => FailureClass::StructuredOutput.advice(),
             Self::HooksFailOpen { .. } | Self::CliVersion { .. } => "run `claude update`",

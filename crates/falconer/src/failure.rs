@@ -83,14 +83,16 @@ impl FailureClass {
             Self::PromptTooLong => "send `/compact`, start a new session, or send less",
             Self::OutputLimit => "ask for a shorter answer, or for one part at a time",
             Self::Refusal => "rephrase the request, or use another model",
-            Self::InvalidRequest => "read the message: the API names what it did not accept",
+            Self::InvalidRequest => "change what the message names: the API did not accept it",
             Self::MaxTurns => "raise the limit of turns, or resume the session to go on",
             Self::Budget => "raise the budget, or resume the session to go on",
             Self::StructuredOutput => "make the schema simpler, or say in the prompt what it means",
             Self::Aborted => "send another message to go on",
             Self::SessionNotFound => "list the sessions of this directory, or start a new one",
             Self::Startup(_) => "follow the message; nothing has run",
-            Self::Other => "read the message and the end of stderr",
+            Self::Other => {
+                "resume the session to go on; the message and the end of stderr may say why"
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ pub enum IsolationError {
         report: ProbeReport,
     },
     /// The probe of the sandbox did not come to an end.
-    #[error("failed to probe the sandbox: {reason}")]
+    #[error("failed to probe the sandbox, so nothing was started: {reason}")]
     ProbeFailed {
         /// Why.
         reason: String,
@@ -86,12 +86,19 @@ impl IsolationError {
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::InProcess => "choose no engine to run the official CLI, or remove the isolation",
-            Self::Home { .. } => "make room, or choose a writable place with `homes_in`",
-            Self::MissingProgram { .. } | Self::Unsupported { .. } | Self::NotProtected { .. } => {
-                "repair the sandbox, or choose a weaker mode by name"
+            Self::InProcess => "use the engine `claude`, or leave the isolation out",
+            Self::Home { .. } => {
+                "make room, or name a writable place with `TMPDIR` or `IsolationConfig::homes_in`"
             }
-            Self::ProbeFailed { .. } => "run `claude --version`, and read the reason",
+            Self::MissingProgram { .. } => {
+                "install it (Debian: `apt install bubblewrap socat`), or leave the sandbox out"
+            }
+            Self::Unsupported { .. } => "use a Linux machine, or leave the sandbox out",
+            Self::NotProtected { .. } => "reinstall bubblewrap, or leave the sandbox out",
+            Self::ProbeFailed { .. } => {
+                "try `bwrap --ro-bind / / true` and `claude --version`; what fails there has to be \
+                 repaired before a sandbox can be proven"
+            }
             Self::Skill { .. } => "correct the skill, or leave it out",
             Self::NoHostAuth(_) => "set ANTHROPIC_API_KEY, or give a key with `with_api_key`",
             Self::AwsDirectory { .. } => "name another directory with `aws_directory`",

@@ -118,7 +118,7 @@ async fn a_sandbox_that_runs_nothing_is_no_sandbox() {
         assert!(
             error
                 .to_string()
-                .starts_with("failed to probe the sandbox: ")
+                .starts_with("failed to probe the sandbox, so nothing was started: ")
         );
         assert_eq!(den.homes(), Vec::<PathBuf>::new(), "{behaviour}");
     }
