@@ -119,9 +119,10 @@ pub enum OptionProblem {
     BypassNotConfirmed,
     /// Running without questions as root.
     #[error(
-        "claude refuses to run without permission questions as root; run as another user, or set \
-         the variable IS_SANDBOX=1 if this really is a container or sandbox, or use mode \
-         acceptEdits or dontAsk with `allow_tools` rules"
+        "claude refuses to run without permission questions as root; run as a non-root user, use \
+         the default permission mode and answer what it asks, or use mode acceptEdits, which asks \
+         only for commands, or dontAsk with `allow_tools` rules; in a container or sandbox that \
+         really is one set IS_SANDBOX=1"
     )]
     BypassAsRoot,
     /// The sandbox could be missing without anybody noticing.
