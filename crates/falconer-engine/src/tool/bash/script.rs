@@ -12,17 +12,18 @@ use crate::environment::Variables;
 /// What runs in front of the command. Both outputs become one, in the order of writing; input
 /// is empty; and when the shell exits it says where, through what was its standard error.
 ///
-/// The descriptor for that is one no script uses. `sh` only knows those with one digit.
+/// The descriptor for that is one no script uses. `sh` only knows those with one digit. All of it is
+/// one line, so that the first line of the command is line 1 in what the shell says.
 fn preamble(dialect: Dialect) -> String {
     let fd = match dialect {
         Dialect::Bash => 197,
         Dialect::Posix => 9,
     };
     format!(
-        "exec {fd}>&2 2>&1 </dev/null\n\
-         trap 'pwd -P >&{fd} 2>/dev/null' EXIT\n\
-         FALCONER_COMMAND=$1\n\
-         shift\n\
+        "exec {fd}>&2 2>&1 </dev/null; \
+         trap 'pwd -P >&{fd} 2>/dev/null' EXIT; \
+         FALCONER_COMMAND=$1; \
+         shift; \
          eval \"$FALCONER_COMMAND\""
     )
 }
