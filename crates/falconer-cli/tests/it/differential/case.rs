@@ -27,13 +27,13 @@ pub(super) struct Case {
     meant: Vec<Meant>,
 }
 
-/// What the model is told by tools.
+/// How much of what tools tell the model must be the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Results {
-    /// Words of the engine.
-    Words,
-    /// Data, which must be the same.
-    Data,
+    /// What tools found that tell nothing else.
+    Found,
+    /// All of it, words of the engine too.
+    All,
 }
 
 /// A difference that is meant, with what is expected instead of equality.
@@ -123,7 +123,7 @@ impl Case {
             answers: Vec::new(),
             before: None,
             left: Vec::new(),
-            results: Results::Words,
+            results: Results::Found,
             meant: Vec::new(),
         }
     }
@@ -151,9 +151,9 @@ impl Case {
         self
     }
 
-    /// What the tools tell the model must be the same, too.
+    /// All that the tools tell the model must be the same, failures too.
     pub(super) fn with_results(mut self) -> Self {
-        self.results = Results::Data;
+        self.results = Results::All;
         self
     }
 

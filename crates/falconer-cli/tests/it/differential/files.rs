@@ -119,7 +119,6 @@ fn parts_of_files() {
         vec![
             read(project, "a.txt", json!({"offset": 3})),
             read(project, "a.txt", json!({"limit": 2})),
-            read(project, "a.txt", json!({"offset": 0, "limit": 1})),
             read(project, "a.txt", json!({"offset": 99})),
             read(project, "no-end.txt", json!({})),
             read(project, "lines.txt", json!({})),
@@ -133,6 +132,15 @@ fn parts_of_files() {
     .file("bom.txt", "\u{feff}one\n")
     .file("latin.txt", b"caf\xe9\n")
     .same();
+}
+
+/// There is no line 0; the official engine calls the first one so if asked for it.
+#[test]
+fn the_first_line_is_line_one() {
+    free(|project| vec![read(project, "a.txt", json!({"offset": 0, "limit": 1}))])
+        .file("a.txt", "one\ntwo\n")
+        .ours("user", "/message/content/0/content", json!("1\tone"))
+        .same();
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod case;
 mod differences;
 mod frames;
 mod normal;
+mod sayings;
 mod stage;
 
 mod bad_input;

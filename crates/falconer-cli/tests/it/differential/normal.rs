@@ -10,6 +10,7 @@ use similar::{ChangeTag, TextDiff};
 use super::case::Results;
 use super::differences::{Difference, INTENDED, What};
 use super::frames::{Trace, in_order, kind};
+use super::sayings;
 
 /// Numbers that are never the same twice.
 const MEASURED: &[&str] = &[
@@ -54,7 +55,9 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("/plans/[a-z-]+\\.md"
 /// The run as lines: one per field, so that a difference shows where it is.
 pub(super) fn lines(trace: &Trace, results: Results) -> Vec<String> {
     let mut lines = Vec::new();
+    let mut tools = BTreeMap::new();
     for frame in &trace.frames {
+        note_calls(frame, &mut tools);
         let kind = kind(frame);
         if is_left_out(&kind) {
             continue;
@@ -64,7 +67,7 @@ pub(super) fn lines(trace: &Trace, results: Results) -> Vec<String> {
         let kind = Kind {
             name: kind,
             is_spoken: is_spoken(&frame),
-            results,
+            data: data_in(&frame, &tools, results),
         };
         blank(&mut frame, &kind, &mut Vec::new());
         write(&frame, &mut String::new(), trace, &mut lines);
@@ -124,7 +127,52 @@ struct Kind {
     name: String,
     /// The engine speaks in its own name.
     is_spoken: bool,
-    results: Results,
+    /// Which blocks of the message are results whose text is compared.
+    data: Vec<String>,
+}
+
+/// Tools that tell the model what they found and, unless they fail, nothing in the engine's words.
+const TELL_DATA: [&str; 4] = ["Bash", "Read", "Grep", "Glob"];
+
+/// Notes which tool each call is for.
+fn note_calls(frame: &Value, tools: &mut BTreeMap<String, String>) {
+    for block in blocks(frame) {
+        if let (Some("tool_use"), Some(id), Some(name)) = (
+            block["type"].as_str(),
+            block["id"].as_str(),
+            block["name"].as_str(),
+        ) {
+            tools.insert(id.to_owned(), name.to_owned());
+        }
+    }
+}
+
+fn blocks(frame: &Value) -> &[Value] {
+    let content = frame["message"]["content"].as_array();
+    content.map_or(&[], Vec::as_slice)
+}
+
+/// A command that failed told what it printed.
+fn is_exit(block: &Value) -> bool {
+    let text = block["content"].as_str().unwrap_or_default();
+    text.starts_with("Exit code ")
+}
+
+fn data_in(frame: &Value, tools: &BTreeMap<String, String>, results: Results) -> Vec<String> {
+    let is_data = |block: &Value| {
+        let tool = block["tool_use_id"].as_str().and_then(|id| tools.get(id));
+        let tells = tool
+            .is_some_and(|tool| TELL_DATA.contains(&tool.as_str()) || tool.starts_with("mcp__"));
+        match results {
+            Results::All => true,
+            Results::Found => tells && (block["is_error"] != true || is_exit(block)),
+        }
+    };
+    let numbered = blocks(frame).iter().enumerate();
+    numbered
+        .filter(|(_, block)| is_data(block))
+        .map(|(index, _)| index.to_string())
+        .collect()
 }
 
 fn is_spoken(frame: &Value) -> bool {
@@ -168,6 +216,9 @@ fn blank_fields(fields: &mut Map<String, Value>, kind: &Kind, path: &mut Vec<Str
 }
 
 fn blank_one(value: &mut Value, kind: &Kind, path: &mut Vec<String>) {
+    if is_data(kind, path) {
+        return sayings::mean(value);
+    }
     let name = path.last().map_or("", String::as_str);
     let measured = (MEASURED.contains(&name) || name.ends_with("_ms")) && value.is_number();
     let named = NAMED.contains(&name) && value.is_string();
@@ -181,9 +232,6 @@ fn blank_one(value: &mut Value, kind: &Kind, path: &mut Vec<String>) {
 }
 
 fn listed(kind: &Kind, path: &[String], what: What) -> bool {
-    if kind.results == Results::Data && is_result(kind, path) {
-        return false;
-    }
     INTENDED.iter().any(|difference| {
         difference.what == what
             && (difference.frame == "*" || difference.frame == kind.name)
@@ -191,9 +239,9 @@ fn listed(kind: &Kind, path: &[String], what: What) -> bool {
     })
 }
 
-/// What a tool told the model.
-fn is_result(kind: &Kind, path: &[String]) -> bool {
-    kind.name == "user" && fits("message.content.*.content", path)
+/// What a tool told the model, where that is compared.
+fn is_data(kind: &Kind, path: &[String]) -> bool {
+    kind.name == "user" && fits("message.content.*.content", path) && kind.data.contains(&path[2])
 }
 
 fn fits(pattern: &str, path: &[String]) -> bool {

@@ -29,8 +29,6 @@ fn in_background() -> MessageReply {
 fn ends_by_signals_and_codes() {
     free(|_| {
         let calls = [
-            "kill -TERM $$",
-            "kill -KILL $$",
             "sh -c 'kill -SEGV $$'",
             "exit 255",
             "grep nothing /dev/null",
@@ -44,6 +42,17 @@ fn ends_by_signals_and_codes() {
     .file("a.txt", "one\n")
     .file("b.txt", "two\n")
     .same();
+}
+
+/// The official engine tells 144 and 1, codes of its own shell around the command.
+#[test]
+fn a_shell_that_is_killed_has_the_code_of_the_signal() {
+    for (signal, told) in [("TERM", "Exit code 143"), ("KILL", "Exit code 137")] {
+        let command = format!("kill -{signal} $$");
+        free(move |_| vec![call(json!({"command": command, "description": "end"}))])
+            .ours("user", "/message/content/0/content", json!(told))
+            .same();
+    }
 }
 
 #[test]
