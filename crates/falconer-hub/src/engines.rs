@@ -72,8 +72,8 @@ pub struct LaunchError {
     pub code: String,
     /// For people: what was looked for, and where.
     pub text: String,
-    /// What to do about it.
-    pub hint: Option<String>,
+    /// What a person can do about it.
+    pub hint: String,
 }
 
 impl LaunchError {
@@ -88,23 +88,18 @@ impl LaunchError {
 
     /// A fault of ours.
     pub(crate) fn broken() -> Self {
-        Self::new("engine_broken", "finding the engine failed inside Falconer")
+        let hint = "try again; if it stays, report it with what the log says about the panic";
+        let text = "finding the engine failed inside Falconer";
+        Self::new("engine_broken", text, hint)
     }
 
-    /// An engine that cannot be started.
-    pub fn new(code: impl Into<String>, text: impl Into<String>) -> Self {
+    /// An engine that cannot be started, and what a person can do about it.
+    pub fn new(code: impl Into<String>, text: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             code: code.into(),
             text: text.into(),
-            hint: None,
+            hint: hint.into(),
         }
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
     }
 }
 
@@ -137,8 +132,9 @@ pub trait Engines: Send + Sync + 'static {
             return Ok(());
         }
         let known: Vec<&str> = names.iter().map(|known| known.name.as_str()).collect();
-        let text = format!("unknown engine `{engine}`: use one of {}", known.join(", "));
-        Err(LaunchError::new(LaunchError::UNKNOWN, text))
+        let text = format!("unknown engine `{engine}`");
+        let hint = format!("use one of {}", known.join(", "));
+        Err(LaunchError::new(LaunchError::UNKNOWN, text, hint))
     }
 
     /// Whether sessions of this engine can be kept apart like this, as far as can be seen without
@@ -149,7 +145,8 @@ pub trait Engines: Send + Sync + 'static {
     fn isolates(&self, engine: &str, isolation: &SessionIsolation) -> Result<(), LaunchError> {
         let _ = isolation;
         let text = format!("the engine `{engine}` cannot be kept apart");
-        Err(LaunchError::new(LaunchError::ISOLATION, text))
+        let hint = "choose another engine, or make the session without `isolation`";
+        Err(LaunchError::new(LaunchError::ISOLATION, text, hint))
     }
 
     /// The models of an engine that nobody has started yet; what an engine says itself counts
@@ -180,7 +177,8 @@ pub trait Engines: Send + Sync + 'static {
     ) -> Result<ProjectTrust, LaunchError> {
         let _ = (project, digest, verdict);
         let text = "trust in projects is not kept here";
-        Err(LaunchError::new(LaunchError::NO_TRUST, text))
+        let hint = "decide with `falconer trust` on the machine of the project";
+        Err(LaunchError::new(LaunchError::NO_TRUST, text, hint))
     }
 
     /// The engines that can be asked for, best first.

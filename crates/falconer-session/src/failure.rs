@@ -83,7 +83,15 @@ pub(crate) fn of_error(error: &falconer::Error, otherwise: RunFailure) -> Failur
         }
         _ => otherwise,
     };
-    kind.with(error.to_string())
+    let failure = kind.with(error.to_string());
+    match error {
+        // Nothing ran, and the error knows better what is to be done than "see doctor".
+        falconer::Error::Isolation(_)
+        | falconer::Error::InvalidOptions { .. }
+        | falconer::Error::WorkingDirectory { .. }
+        | falconer::Error::HooksFailOpen { .. } => failure.hint(error.advice()),
+        _ => failure,
+    }
 }
 
 fn says_not_found(stderr: &[String]) -> bool {

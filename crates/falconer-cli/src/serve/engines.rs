@@ -77,12 +77,12 @@ impl Chooser {
                 "the engine `{engine}` runs inside the server and cannot be kept apart from it"
             );
             let hint = "choose the engine `claude`, or make the session without `isolation`";
-            return Err(not_apart(text).hint(hint));
+            return Err(not_apart(text, hint));
         }
         let path = self.environment.value("PATH");
         config.check_machine(path).map_err(|error| {
             let hint = "install what is missing, choose the isolation `home`, or none";
-            not_apart(error.to_string()).hint(hint)
+            not_apart(error.to_string(), hint)
         })
     }
 
@@ -96,7 +96,12 @@ impl Chooser {
 
 impl Engines for Chooser {
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
-        let isolation = SessionIsolation::of(&session.config).map_err(not_apart)?;
+        let isolation = SessionIsolation::of(&session.config).map_err(|text| {
+            not_apart(
+                text,
+                "make a new session: the isolation of this one cannot be read",
+            )
+        })?;
         let config = self.config(Path::new(&session.cwd))?;
         check_configured(&config, &isolation)?;
         let mut request = self.request(configured_engine(engine(&session.engine)?, &config));
@@ -131,8 +136,7 @@ impl Engines for Chooser {
             return Ok(mode.to_owned());
         };
         let widest = settings.widest_mode(cwd).map_err(unusable)?;
-        let asked = <Mode as clap::ValueEnum>::from_str(mode, false);
-        let asked = asked.map_err(|error| LaunchError::new("mode", error))?;
+        let asked = self::mode(mode)?;
         let narrowed = widest.map_or(asked, |widest| asked.min(widest));
         Ok(narrowed.as_str().to_owned())
     }
@@ -161,8 +165,7 @@ impl Engines for Chooser {
             TrustVerdict::Grant => {
                 let inspection = trust::look(project).map_err(fault)?;
                 if inspection.digest.as_deref() != Some(digest) {
-                    let text = "the project holds other content than the one that was shown";
-                    return Err(LaunchError::new(LaunchError::CHANGED, text));
+                    return Err(changed());
                 }
                 trust::remember(&inspection, digest).map_err(fault)?;
             }
@@ -217,7 +220,8 @@ fn terms(session: &SessionRecord) -> Result<Terms, LaunchError> {
         // Without them it would be allowed more than it was.
         Some(terms) => Terms::deserialize(terms).map_err(|error| {
             let text = format!("the terms the session was begun under cannot be read: {error}");
-            LaunchError::new("terms", text)
+            let hint = "update `falconer`, or go on in the terminal with `falconer run --resume`";
+            LaunchError::new("terms", text, hint)
         }),
     }
 }
@@ -229,7 +233,7 @@ fn own_policy(terms: &Terms, config: &Config) -> Result<Option<Policy>, LaunchEr
     match &terms.policy {
         Some(file) if Some(file) != configured.as_ref() => start::read_policy(file)
             .map(Some)
-            .map_err(|fault| LaunchError::new("policy", fault.text).hint(fault.hint)),
+            .map_err(|fault| LaunchError::new("policy", fault.text, fault.hint)),
         _ => Ok(None),
     }
 }
@@ -238,10 +242,10 @@ fn own_policy(terms: &Terms, config: &Config) -> Result<Option<Policy>, LaunchEr
 fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(), LaunchError> {
     match (config.run.isolation, isolation) {
         (Isolation::None, _) | (_, SessionIsolation::Sandbox { .. }) => Ok(()),
-        _ => Err(
-            not_apart("the configuration wants every run in a sandbox".to_owned())
-                .hint("make the session with `isolation`: {\"type\": \"sandbox\"}"),
-        ),
+        _ => Err(not_apart(
+            "the configuration wants every run in a sandbox",
+            "make the session with `isolation`: {\"type\": \"sandbox\"}",
+        )),
     }
 }
 
@@ -259,20 +263,36 @@ fn limits(config: &Config) -> SessionLimits {
 }
 
 fn unusable(fault: Fault) -> LaunchError {
-    LaunchError::new("configuration", fault.text).hint(fault.hint)
+    LaunchError::new("configuration", fault.text, fault.hint)
 }
 
 fn fault(fault: Fault) -> LaunchError {
-    LaunchError::new("trust", fault.text).hint(fault.hint)
+    LaunchError::new("trust", fault.text, fault.hint)
+}
+
+fn mode(name: &str) -> Result<Mode, LaunchError> {
+    <Mode as clap::ValueEnum>::from_str(name, false).map_err(|error| {
+        let hint = "use plan, dontAsk, default, acceptEdits, auto or bypassPermissions";
+        LaunchError::new("mode", error, hint)
+    })
+}
+
+fn changed() -> LaunchError {
+    let text = "the project holds other content than the one that was shown";
+    let hint = "look at the content again with GET /v1/trust";
+    LaunchError::new(LaunchError::CHANGED, text, hint)
 }
 
 fn engine(name: &str) -> Result<EngineChoice, LaunchError> {
     let engine = name.parse::<EngineChoice>();
-    engine.map_err(|error| LaunchError::new(LaunchError::UNKNOWN, error.to_string()))
+    engine.map_err(|error| {
+        let hint = "`falconer doctor` says which of them can run here";
+        LaunchError::new(LaunchError::UNKNOWN, error.to_string(), hint)
+    })
 }
 
-fn not_apart(text: String) -> LaunchError {
-    LaunchError::new(LaunchError::ISOLATION, text)
+fn not_apart(text: impl Into<String>, hint: &str) -> LaunchError {
+    LaunchError::new(LaunchError::ISOLATION, text, hint)
 }
 
 /// `auto` is what the user has configured.
@@ -285,5 +305,71 @@ fn configured_engine(asked: EngineChoice, config: &Config) -> EngineChoice {
 }
 
 fn refusal(error: &ChooseError) -> LaunchError {
-    LaunchError::new("engine_not_usable", error.to_string()).hint(error.advice())
+    LaunchError::new("engine_not_usable", error.to_string(), error.advice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn session(change: impl FnOnce(&mut serde_json::Value)) -> SessionRecord {
+        let mut record = json!({
+            "id": "s", "engine": "script", "mode": "default", "cwd": "/", "state": "idle", "head": 0,
+            "config": {}, "tokens": falconer_event::Tokens::default(), "cost_usd": 0.0, "pinned": false, "archived": false,
+            "pending": 0, "fence": 0, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+        });
+        change(&mut record);
+        serde_json::from_value(record).unwrap()
+    }
+
+    /// Whatever keeps a session from starting, a person reads what to do.
+    #[test]
+    fn every_refusal_says_what_to_do() {
+        let chooser = Chooser {
+            environment: Environment::new([]),
+            scenario: None,
+            bypass: Bypass::Forbidden,
+            settings: None,
+        };
+        let launch =
+            |change: &dyn Fn(&mut serde_json::Value)| chooser.launch(&session(change)).unwrap_err();
+        let sandbox = SessionIsolation::of(&json!({"isolation": {"type": "sandbox"}})).unwrap();
+        let mut config = Config::default();
+        config.run.isolation = Isolation::Sandbox;
+        let refusals = [
+            ("unknown_engine", chooser.knows("teapot").unwrap_err()),
+            (
+                "unknown_engine",
+                launch(&|it| it["engine"] = json!("teapot")),
+            ),
+            ("engine_not_usable", launch(&|_| {})),
+            (
+                "engine_not_usable",
+                launch(&|it| it["engine"] = json!("native")),
+            ),
+            (
+                "isolation",
+                launch(&|it| it["config"] = json!({"isolation": 1})),
+            ),
+            (
+                "isolation",
+                check_configured(&config, &SessionIsolation::default()).unwrap_err(),
+            ),
+            (
+                "engine_not_usable",
+                chooser.isolates("auto", &sandbox).unwrap_err(),
+            ),
+            (
+                "terms",
+                terms(&session(|it| it["config"] = json!({"terms": 1}))).unwrap_err(),
+            ),
+            ("project_changed", changed()),
+            ("mode", mode("loud").unwrap_err()),
+        ];
+        for (code, refusal) in refusals {
+            assert_eq!(refusal.code, code, "{refusal:?}");
+            assert!(refusal.hint.split(' ').count() > 2, "{refusal:?}");
+        }
+    }
 }

@@ -143,7 +143,9 @@ impl Keeper {
         let policy = match (&config.policy, launch.policy) {
             (Some(_), Some(_)) => {
                 let text = "the session has a policy of its own, and so has this hub";
-                return Err(LaunchError::new("two_policies", text).into());
+                let hint = "go on with it in the terminal, or start the server with the same \
+                            `run.policy` or with none";
+                return Err(LaunchError::new("two_policies", text, hint).into());
             }
             (Some(policy), None) => Some(policy.clone()),
             (None, own) => own,

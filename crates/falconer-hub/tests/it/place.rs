@@ -99,6 +99,7 @@ impl Engines for Scripted {
             return Err(LaunchError::new(
                 LaunchError::UNKNOWN,
                 "there is only `script`",
+                "ask for `script`",
             ));
         }
         let options = scripted(Options::new(), &self.home);

@@ -1,8 +1,15 @@
 //! Making, changing, copying, closing and deleting sessions.
 
-use falconer_event::Body;
-use falconer_hub::{Change, Error, LaunchError, NewMessage, NewSession};
-use falconer_store::{SessionId, SessionPatch, SessionState};
+use std::sync::Arc;
+
+use falconer::Options;
+use falconer_event::{Body, Run};
+use falconer_hub::{
+    Change, EngineName, Engines, Error, Hub, HubConfig, Launch, LaunchError, NewMessage,
+    NewSession, TrustVerdict,
+};
+use falconer_session::Policy;
+use falconer_store::{SessionId, SessionPatch, SessionRecord, SessionState};
 use serde_json::json;
 
 use crate::place::{LIMIT, Place, events, kinds, open_request, send, state, until, uuid};
@@ -40,7 +47,10 @@ async fn a_session_whose_isolation_cannot_be_had_is_neither_made_nor_started() {
         let mut new = NewSession::new("script", place.work());
         new.config = json!({"isolation": {"type": kind}});
         match hub.create(new).await.unwrap_err() {
-            Error::Launch(error) => assert_eq!(error.code, LaunchError::ISOLATION, "{error}"),
+            Error::Launch(error) => {
+                assert_eq!(error.code, LaunchError::ISOLATION, "{error}");
+                assert!(error.hint.contains("choose another engine"), "{error:?}");
+            }
             other => panic!("{other}"),
         }
     }
@@ -62,9 +72,53 @@ async fn a_session_whose_isolation_cannot_be_had_is_neither_made_nor_started() {
     let Some(Body::RunCompleted(end)) = told.last().map(|event| &event.body) else {
         panic!("{told:#?}")
     };
-    let why = &end.failure.as_ref().unwrap().text;
-    assert!(why.contains("cannot be isolated"), "{why}");
+    let failure = end.failure.as_ref().unwrap();
+    assert!(failure.text.contains("cannot be isolated"), "{failure:?}");
+    let hint = failure.hint.as_deref().unwrap_or_default();
+    assert!(hint.contains("use the engine `claude`"), "{failure:?}");
     assert_eq!(place.read("one.txt"), None);
+    hub.shut_down().await;
+}
+
+/// An engine whose sessions have a policy of their own.
+struct Bound;
+
+impl Engines for Bound {
+    fn launch(&self, _: &SessionRecord) -> Result<Launch, LaunchError> {
+        let policy = Arc::new(Policy::default());
+        Ok(Launch::new(Options::new(), Run::default()).policy(policy))
+    }
+
+    fn names(&self) -> Vec<EngineName> {
+        vec![EngineName::available("script", "it is a test")]
+    }
+}
+
+#[tokio::test]
+async fn every_refusal_says_what_to_do() {
+    let place = Place::new();
+    let config = HubConfig::new(Bound, place.root().join("locks"));
+    let config = config.policy(Arc::new(Policy::default()));
+    let hub = Hub::open(place.store().await, config).await.unwrap();
+    let session = place.session(&hub).await;
+    let Err(Error::Launch(two)) = hub.resume(&session).await else {
+        panic!("two policies are one too many");
+    };
+    let unknown = Bound.knows("teapot").unwrap_err();
+    let untrusted = Bound.trust_project(&place.work(), "", TrustVerdict::Grant);
+    let refusals = [
+        (two, "two_policies", "`run.policy`"),
+        (unknown, LaunchError::UNKNOWN, "use one of script"),
+        (
+            untrusted.unwrap_err(),
+            LaunchError::NO_TRUST,
+            "`falconer trust`",
+        ),
+    ];
+    for (refusal, code, hint) in refusals {
+        assert_eq!(refusal.code, code);
+        assert!(refusal.hint.contains(hint), "{refusal:?}");
+    }
     hub.shut_down().await;
 }
 

@@ -38,11 +38,7 @@ impl From<HubError> for Problem {
                     LaunchError::UNKNOWN => Code::InvalidValue,
                     _ => Code::EngineFailed,
                 };
-                let problem = Self::new(code, text);
-                match error.hint {
-                    Some(hint) => problem.hint(hint),
-                    None => problem,
-                }
+                Self::new(code, text).hint(error.hint)
             }
             HubError::Session(error) => session(&error),
             HubError::NotRunning(_) | HubError::Closed(_) | HubError::Copied { .. } => {

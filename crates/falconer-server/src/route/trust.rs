@@ -54,11 +54,10 @@ pub(crate) async fn decide_trust(
         let decided = hub.trust_project(&directory, &asked.digest, asked.verdict);
         decided.map_err(|error| match error {
             Error::Launch(refused) if refused.code == LaunchError::CHANGED => {
-                Problem::new(Code::Changed, refused.text)
-                    .hint("look at the content again with GET /v1/trust")
+                Problem::new(Code::Changed, refused.text).hint(refused.hint)
             }
             Error::Launch(refused) if refused.code == LaunchError::NO_TRUST => {
-                Problem::new(Code::NotFound, refused.text)
+                Problem::new(Code::NotFound, refused.text).hint(refused.hint)
             }
             other => other.into(),
         })

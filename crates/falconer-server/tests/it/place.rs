@@ -330,11 +330,16 @@ struct Scripted {
     home: PathBuf,
 }
 
+fn only_script() -> LaunchError {
+    let text = "there is only `script`";
+    LaunchError::new(LaunchError::UNKNOWN, text, "ask for `script`")
+}
+
 impl Engines for Scripted {
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
         if session.engine == "missing" {
-            let error = LaunchError::new("engine_not_usable", "it is not installed");
-            return Err(error.hint("install it"));
+            let text = "it is not installed";
+            return Err(LaunchError::new("engine_not_usable", text, "install it"));
         }
         if session.engine == "late" {
             return Ok(late(&self.home));
@@ -344,8 +349,7 @@ impl Engines for Scripted {
             None => scenario(),
         };
         if session.engine != "script" && !session.engine.starts_with("long-") {
-            let error = LaunchError::new(LaunchError::UNKNOWN, "there is only `script`");
-            return Err(error.hint("ask for `script`"));
+            return Err(only_script());
         }
         Ok(scripted(&self.home, scenario))
     }
@@ -354,8 +358,7 @@ impl Engines for Scripted {
         if ["script", "late", "missing"].contains(&engine) || engine.starts_with("long-") {
             return Ok(());
         }
-        let error = LaunchError::new(LaunchError::UNKNOWN, "there is only `script`");
-        Err(error.hint("ask for `script`"))
+        Err(only_script())
     }
 
     fn names(&self) -> Vec<EngineName> {
