@@ -8,6 +8,7 @@ mod ending;
 mod gate;
 mod handlers;
 mod hearing;
+mod journal;
 mod known;
 mod limiting;
 mod live;

@@ -7,6 +7,7 @@ use falconer_protocol::Message;
 use falconer_secret::Redactor;
 use serde_json::Value;
 
+use super::journal;
 use crate::clock::Clock;
 use crate::redact::{self, Pieces};
 use crate::stream::Outlet;
@@ -136,6 +137,7 @@ impl Recorder {
             (event.parent, event.raw) = (None, None);
             *event
         });
+        journal::log(&event);
         self.send(&event, raw);
     }
 
