@@ -77,7 +77,6 @@ pub(crate) enum Command {
     /// Print what a shell needs to complete commands
     Completions(Completions),
     /// Print manual pages
-    #[command(hide = true)]
     Man(Man),
 }
 
