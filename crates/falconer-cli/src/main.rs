@@ -72,13 +72,15 @@ fn main() -> ExitCode {
     done.unwrap_or_else(|fault| fault.report()).into()
 }
 
-/// A server keeps a log in its state directory.
+/// Logs as flags, variables and the user's file say. A server keeps a log in its state directory.
 fn start_log(arguments: &Falconer) -> Result<(), Fault> {
+    // A file that cannot be read is told by the command that needs it.
+    let config = config::of_user().map(|config| config.log);
     let own = match &arguments.command {
         Some(Command::Serve(_)) => Some(places::private_state()?.join("serve.log")),
         _ => None,
     };
-    log::start(&arguments.log, own.as_deref())
+    log::start(&arguments.log, &config.unwrap_or_default(), own.as_deref())
 }
 
 /// Runs a command that waits for things.

@@ -15,7 +15,7 @@ pub(crate) use command::{Config as ConfigCommand, config as config_command};
 pub(crate) use file::{path, write};
 pub(crate) use keys::nearest;
 pub(crate) use layers::{ConfigError, Effective, Layers, Origin};
-pub(crate) use schema::{Color, Config, EngineName, Isolation, Mode};
+pub(crate) use schema::{Color, Config, EngineName, Isolation, LogConfig, LogFormat, Mode};
 
 impl From<ConfigError> for Fault {
     fn from(error: ConfigError) -> Self {
@@ -51,6 +51,14 @@ pub(crate) fn look(directory: &Path) -> Result<Effective, Fault> {
     resolve(directory, file::text(&user)?.as_deref())
 }
 
+/// What the user has configured, variables included, wherever the program is started. Nothing is
+/// said or rewritten.
+pub(crate) fn of_user() -> Result<Config, Fault> {
+    let user = file::path()?;
+    let text = file::text(&user)?;
+    Ok(layers(&user, text.as_deref(), None).resolve()?.config)
+}
+
 /// The text of the user's file, if it is there and could be used.
 pub(crate) fn usable_text() -> Result<Option<String>, Fault> {
     let path = file::path()?;
@@ -69,15 +77,23 @@ pub(crate) fn resolve(directory: &Path, user_text: Option<&str>) -> Result<Effec
         Some(path) => file::text(path)?,
         None => None,
     };
+    let project = project.as_deref().zip(project_text.as_deref());
+    Ok(layers(&user, user_text, project).resolve()?)
+}
+
+fn layers<'a>(
+    user: &'a Path,
+    user_text: Option<&'a str>,
+    project: Option<(&'a Path, &'a str)>,
+) -> Layers<'a> {
     let variables = std::env::vars_os();
     let variables = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let layers = Layers {
-        user: user_text.map(|text| (user.as_path(), text)),
-        project: project.as_deref().zip(project_text.as_deref()),
+    Layers {
+        user: user_text.map(|text| (user, text)),
+        project,
         variables: variables.collect(),
-    };
-    Ok(layers.resolve()?)
+    }
 }
 
 impl Color {

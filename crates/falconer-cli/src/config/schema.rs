@@ -20,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) display: DisplayConfig,
     /// The server that `attach` and `approve` talk to.
     pub(crate) server: ServerConfig,
+    /// What is logged, unless a flag or its variable says otherwise.
+    pub(crate) log: LogConfig,
 }
 
 impl Default for Config {
@@ -30,6 +32,7 @@ impl Default for Config {
             claude: ClaudeConfig::default(),
             display: DisplayConfig::default(),
             server: ServerConfig::default(),
+            log: LogConfig::default(),
         }
     }
 }
@@ -101,6 +104,30 @@ pub(crate) struct ServerConfig {
     /// The file that holds the token for it, never the token itself. If not set, the one in which
     /// a server on this machine keeps its token.
     pub(crate) token_file: Option<String>,
+}
+
+/// What is logged.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LogConfig {
+    /// A level (`error`, `warn`, `info`, `debug`, `trace`, `off`), or levels by target such as
+    /// `warn,falconer_engine=debug`.
+    pub(crate) filter: Option<String>,
+    /// Log to this file instead of stderr.
+    pub(crate) file: Option<String>,
+    /// How lines are written. `text` in files and with `-v`, short warnings on stderr, if not set.
+    pub(crate) format: Option<LogFormat>,
+}
+
+/// How log lines are written.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
 }
 
 /// The engines there are.

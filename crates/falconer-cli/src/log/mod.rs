@@ -5,10 +5,11 @@ pub(crate) mod screen;
 
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
+use crate::config::{LogConfig, LogFormat};
 use crate::exit::Fault;
 use crate::here;
 use lines::{Format, LARGEST, Lines, LogFile, PANIC, log_panics};
@@ -52,63 +53,70 @@ pub(crate) struct Log {
     log_format: Option<LogFormat>,
 }
 
-/// How log lines are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LogFormat {
-    Text,
-    Json,
-}
-
 /// Starts logging. With a file of its own, a command logs warnings to stderr as well.
-pub(crate) fn start(log: &Log, own_file: Option<&Path>) -> Result<(), Fault> {
-    let chosen = log.log.as_deref().map(filter).transpose()?;
-    let by_count = || by_count(log.verbose);
-    let lines = |path: &Path| lines_of(path, log.log_format);
-    let (stderr, to_file) = match (&log.log_file, own_file) {
-        (Some(path), None) => (None, Some((chosen.unwrap_or_else(by_count), lines(path)?))),
-        (None, None) => (Some(chosen.unwrap_or_else(by_count)), None),
-        (named, Some(own)) => {
-            let path = named.as_deref().unwrap_or(own);
-            let detail = chosen.unwrap_or_else(|| self::by_count(log.verbose.max(1)));
-            (Some(by_count()), Some((detail, lines(path)?)))
-        }
+pub(crate) fn start(log: &Log, config: &LogConfig, own_file: Option<&Path>) -> Result<(), Fault> {
+    let format = log.log_format.or(config.format);
+    let named = log.log_file.clone();
+    let named = named.or_else(|| config.file.as_ref().map(PathBuf::from));
+    let chosen = chosen(log, config)?;
+    let wanted = |verbose| chosen.clone().unwrap_or_else(|| by_count(verbose));
+    let (on_stderr, in_file) = match (own_file, &named) {
+        (Some(_), _) => (
+            Some(by_count(log.verbose)),
+            Some(wanted(log.verbose.max(1))),
+        ),
+        (None, Some(_)) => (None, Some(wanted(log.verbose))),
+        (None, None) => (Some(wanted(log.verbose)), None),
     };
-    let stderr = stderr.map(|filter| {
-        let format = match (log.log_format, log.verbose) {
+    let on_stderr = on_stderr.map(|filter| {
+        let format = match (format, log.verbose) {
             (Some(LogFormat::Json), _) => Format::Json,
             (Some(LogFormat::Text), _) | (None, 1..) => Format::Full,
             (None, 0) => Format::Brief,
         };
-        let lines = Lines {
-            format,
-            redactor: here::redactor().clone(),
-            write: screen::add,
-        };
         // A panic is on stderr already.
-        lines.with_filter(filter.with_target(PANIC, LevelFilter::OFF))
+        let filter = filter.with_target(PANIC, LevelFilter::OFF);
+        lines(format, screen::add).with_filter(filter)
     });
-    let to_file = to_file
-        .map(|(filter, lines)| lines.with_filter(filter.with_target(PANIC, LevelFilter::ERROR)));
-    let layers = tracing_subscriber::registry().with(stderr).with(to_file);
+    let in_file = match in_file.zip(named.as_deref().or(own_file)) {
+        Some((filter, path)) => {
+            let file = open(path)?;
+            let format = match format {
+                Some(LogFormat::Json) => Format::Json,
+                Some(LogFormat::Text) | None => Format::Full,
+            };
+            let filter = filter.with_target(PANIC, LevelFilter::ERROR);
+            Some(lines(format, move |line: &str| file.add(line)).with_filter(filter))
+        }
+        None => None,
+    };
+    let layers = tracing_subscriber::registry().with(on_stderr).with(in_file);
     // There is one already only if this is called twice.
     let _ = tracing::subscriber::set_global_default(layers);
     log_panics();
     Ok(())
 }
 
-fn lines_of(path: &Path, format: Option<LogFormat>) -> Result<Lines<impl Fn(&str) + use<>>, Fault> {
-    let opened = LogFile::open(path, LARGEST).map_err(|error| {
-        let text = format!("cannot write the log file {}: {error}", path.display());
-        Fault::setup(text, "name another file with `--log-file`")
-    })?;
-    Ok(Lines {
-        format: match format {
-            Some(LogFormat::Json) => Format::Json,
-            Some(LogFormat::Text) | None => Format::Full,
-        },
+fn lines<W: Fn(&str)>(format: Format, write: W) -> Lines<W> {
+    Lines {
+        format,
         redactor: here::redactor().clone(),
-        write: move |line: &str| opened.add(line),
+        write,
+    }
+}
+
+fn open(path: &Path) -> Result<LogFile, Fault> {
+    LogFile::open(path, LARGEST).map_err(|error| {
+        let text = format!("cannot write the log file {}: {error}", path.display());
+        Fault::setup(text, "name another file with `--log-file` or `log.file`")
     })
+}
+
+/// The filter somebody wrote down: `--log` or its variable, else, without `-v`, the user's file.
+fn chosen(log: &Log, config: &LogConfig) -> Result<Option<Targets>, Fault> {
+    let configured = config.filter.as_ref().filter(|_| log.verbose == 0);
+    let text = log.log.as_ref().or(configured);
+    text.map(|text| filter(text)).transpose()
 }
 
 /// The terminal shows these in their place among what happens.
@@ -153,5 +161,45 @@ mod tests {
         assert!(!heard(2, "hyper::proto", Level::DEBUG));
         assert!(!heard(0, "sqlx::query", Level::WARN));
         assert!(filter("warn,falconer_engine=loud").is_err());
+    }
+
+    /// Set in the process that panics: where it logs to.
+    const LOG: &str = "FALCONER_TEST_PANIC_LOG";
+
+    #[test]
+    fn a_panic_is_in_the_log_and_once_on_stderr() {
+        if let Some(path) = std::env::var_os(LOG) {
+            let log = Log {
+                log: Some("off".to_owned()),
+                ..Log::default()
+            };
+            start(&log, &LogConfig::default(), Some(Path::new(&path))).unwrap();
+            let worker = std::thread::Builder::new().name("worker".to_owned());
+            let died = worker
+                .spawn(|| panic!("the worker\nfell over"))
+                .unwrap()
+                .join();
+            assert!(died.is_err());
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("serve.log");
+        let test = "log::tests::a_panic_is_in_the_log_and_once_on_stderr";
+        let ended = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(LOG, &path)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.success(), "{stderr}");
+        assert_eq!(stderr.matches("fell over").count(), 1, "{stderr}");
+        let log = std::fs::read_to_string(path).unwrap();
+        let lines: Vec<&str> = log.lines().collect();
+        assert_eq!(lines.len(), 1, "{log}");
+        assert!(lines[0].contains(" ERROR panic: panicked at "), "{log}");
+        assert!(
+            lines[0].contains("the worker\\nfell over thread=worker"),
+            "{log}"
+        );
     }
 }

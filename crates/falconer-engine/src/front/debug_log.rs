@@ -86,6 +86,7 @@ mod tests {
         assert_eq!(at(&["-p", "hi"], &[("DEBUG", "0")]), None);
         assert_eq!(at(&["-p", "hi", "--debug", &id], &[]), usual);
         assert_eq!(at(&["-p", "hi", &id], &[("DEBUG", "1")]), usual);
+        assert_eq!(at(&["-p", "hi", &id], &[("DEBUG_SDK", "1")]), usual);
         assert_eq!(at(&["-d", "api", "-p", "hi", &id], &[]), usual);
         assert_eq!(
             at(&["-p", "hi", "--debug-file=x/d.log"], &[]),
