@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
 
-/// Lines that may wait for an answer of a person.
-const MOST_HELD: usize = 100;
+/// Lines that may wait for the end of a line: an answer of a person, or of the model.
+const MOST_HELD: usize = 1000;
 
 static SCREEN: Mutex<Drawn> = Mutex::new(Drawn {
     bar: None,
@@ -22,8 +22,17 @@ struct Drawn {
     bar: Option<ProgressBar>,
     /// A line that is being edited: it shows text above itself.
     editor: Option<Above>,
-    /// A question waits for its answer on the same line: log lines wait, too.
-    held: Option<Vec<String>>,
+    /// A line is not complete, because a question waits for its answer or a text is streamed: log
+    /// lines wait.
+    held: Option<Held>,
+}
+
+/// Log lines that wait.
+#[derive(Debug, Default)]
+struct Held {
+    lines: Vec<String>,
+    /// Those for which there was no room.
+    lost: usize,
 }
 
 /// Shows a line above the one that is being edited.
@@ -57,8 +66,12 @@ pub(crate) fn hold() {
 /// Shows what was kept back.
 pub(crate) fn release() {
     let mut drawn = drawn();
-    for line in drawn.held.take().unwrap_or_default() {
+    let held = drawn.held.take().unwrap_or_default();
+    for line in held.lines {
         drawn.show(&line);
+    }
+    if held.lost > 0 {
+        drawn.show(&format!("warning: {} log lines are left out\n", held.lost));
     }
 }
 
@@ -70,8 +83,8 @@ pub(super) fn add(line: &str) {
         return;
     }
     match &mut drawn.held {
-        Some(held) if held.len() < MOST_HELD => held.push(line.to_owned()),
-        Some(_) => {}
+        Some(held) if held.lines.len() < MOST_HELD => held.lines.push(line.to_owned()),
+        Some(held) => held.lost += 1,
         None => drawn.show(line),
     }
 }

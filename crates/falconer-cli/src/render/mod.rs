@@ -282,6 +282,8 @@ impl<W: Write> Screen<W> {
         if self.streamed.as_ref() != Some(id) {
             self.gap()?;
             self.streamed = Some(id.clone());
+            // Log lines wait for the end of the text: its last line is not complete before.
+            screen::hold();
         }
         self.spinner.rest();
         self.dirty = true;
@@ -414,11 +416,14 @@ impl<W: Write> Screen<W> {
     /// Ends a text or a prompt that was being written, and the moving line.
     fn end_text(&mut self) -> io::Result<()> {
         self.spinner.rest();
-        if self.streamed.take().is_some() {
+        let (text, prompt) = (self.streamed.take(), std::mem::take(&mut self.prompting));
+        if text.is_some() {
             self.markdown.finish(&mut self.out)?;
         }
-        if std::mem::take(&mut self.prompting) {
+        if prompt {
             writeln!(self.out)?;
+        }
+        if text.is_some() || prompt {
             screen::release();
         }
         Ok(())

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, Ran, run};
 use crate::server_process::Server;
+use crate::terminal::Terminal;
 
 const PROMPT: &str = "canary-prompt-0001";
 const INPUT: &str = "canary-input-0002";
@@ -79,6 +80,9 @@ fn more_is_logged_on_request_and_no_prompt_input_or_output_above_debug() {
                 .any(|line| line["message"].as_str() == Some(text))
         };
         assert!(log.contains(WARNED), "{level}: {log}");
+        for told in ["a run started", "a run ended"] {
+            assert!(has(told), "{told} at {level}: {log}");
+        }
         assert_eq!(has("a tool has run"), level != "-v", "{level}: {log}");
         assert!(!log.contains(SECRET), "{level}: {log}");
         if level == "-v" {
@@ -86,6 +90,223 @@ fn more_is_logged_on_request_and_no_prompt_input_or_output_above_debug() {
                 assert!(!log.contains(canary), "{canary}: {log}");
             }
         }
+    }
+}
+
+/// The configuration says what is logged, and where; flags say more.
+#[test]
+fn the_configuration_names_level_file_and_format() {
+    let place = Place::new();
+    let config = place.path().join("home/.config/falconer");
+    std::fs::create_dir_all(&config).unwrap();
+    let file = place.path().join("own.log");
+    let write = |filter: &str| {
+        let text = format!(
+            "version = 1\n[log]\nfilter = \"{filter}\"\nfile = {:?}\nformat = \"json\"\n",
+            file.display().to_string()
+        );
+        std::fs::write(config.join("config.toml"), text).unwrap();
+    };
+    write("falconer_engine=debug");
+    let ran = falconer(&place, &["--quiet"]);
+    assert_eq!(ran.stderr, "");
+    let log = take(&file).unwrap();
+    assert!(
+        log.contains("a tool has run") && !log.contains(WARNED),
+        "{log}"
+    );
+    assert!(
+        log.lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok()),
+        "{log}"
+    );
+
+    let other = place.path().join("other.log");
+    let named = format!("--log-file={}", other.display());
+    falconer(&place, &["--quiet", "-v", "--log-format=text", &named]);
+    assert_eq!(take(&file), None, "the flag names another file");
+    let log = take(&other).unwrap();
+    assert!(
+        log.contains("INFO falconer_session::session::journal: a run ended"),
+        "{log}"
+    );
+    assert!(
+        !log.contains("a tool has run"),
+        "-v counts more than the file: {log}"
+    );
+
+    write("x=loud");
+    let mut command = place.falconer();
+    let ran = run(command.args(["sessions", "list"]), "");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.stderr.contains("invalid log filter `x=loud`"),
+        "{ran:?}"
+    );
+}
+
+/// Who was asked what, and who answered: by id, so that one can be found with the other.
+#[test]
+fn requests_are_logged_with_their_ids_and_without_their_content() {
+    let place = Place::new();
+    let mut terminal = asking(&place, "run go -v --log-format=json");
+    let mut log = String::new();
+    for _ in 0..2 {
+        log += &terminal.up_to(PROMPTED);
+        terminal.type_in("n\r");
+        log += "\n";
+    }
+    log += &terminal.rest();
+    let lines: Vec<Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line.get(line.find('{')?..)?.trim()).ok())
+        .collect();
+    let ids = |message: &str| -> Vec<String> {
+        let told = lines.iter().filter(|line| line["message"] == message);
+        let mut ids: Vec<_> = told
+            .map(|line| line["fields"]["request"].to_string())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let answered = ids("permission answered");
+    assert_eq!(answered.len(), 2, "{log}");
+    assert!(answered.iter().all(|id| id.len() > 4), "{answered:?}");
+    assert_eq!(ids("permission asked"), answered, "{log}");
+    assert!(!log.contains(INPUT), "{log}");
+}
+
+/// The end of the line on which an answer is typed.
+const PROMPTED: &str = "[s]top: ";
+
+/// Two files that are asked about at the same time.
+fn asking(place: &Place, what: &str) -> Terminal {
+    for name in ["one", "two"] {
+        std::fs::write(place.path().join(name), INPUT).unwrap();
+    }
+    let read = |name: &str| {
+        let path = place.path().join(name);
+        json!({"type": "tool_use", "name": "Read", "input": {"file_path": path}})
+    };
+    let rules = json!({"rules": [
+        {"reply": {"message": {"content": [read("one"), read("two")]}}},
+        {"times": "always", "reply": {"text": "done"}}]});
+    let file = place.path().join("scenario.json");
+    std::fs::write(&file, rules.to_string()).unwrap();
+    let arguments = format!("{what} --engine=script --scenario={}", file.display());
+    Terminal::start(place, &arguments, &[])
+}
+
+/// What a terminal shows after it was sent this: a line is written over from its beginning, and
+/// may be cleared.
+fn shown(sent: &str) -> Vec<String> {
+    let moves = regex::Regex::new("\u{1b}\\[([0-9;?]*)([A-Za-z])|[^\u{1b}]").unwrap();
+    let (mut lines, mut column) = (vec![Vec::new()], 0);
+    for step in moves.captures_iter(sent) {
+        let line = lines.last_mut().unwrap();
+        match (step.get(2).map(|letter| letter.as_str()), &step[0]) {
+            (Some("K"), _) if &step[1] == "2" => line.clear(),
+            (Some("K"), _) => line.truncate(column),
+            (Some(_), _) => {}
+            (None, "\r") => column = 0,
+            (None, "\n") => {
+                lines.push(Vec::new());
+                column = 0;
+            }
+            (None, text) => {
+                if line.len() <= column {
+                    line.resize(column + 1, ' ');
+                }
+                line[column] = text.chars().next().unwrap();
+                column += 1;
+            }
+        }
+    }
+    lines.iter().map(|line| line.iter().collect()).collect()
+}
+
+/// The lines of the log among what is shown; each has a line of its own.
+fn logged(lines: &[String]) -> Vec<&str> {
+    let whole =
+        regex::Regex::new("^[0-9]{4}-[0-9-]{5}T[0-9:.]{12}Z +(DEBUG|INFO|WARN) falconer").unwrap();
+    let any = regex::Regex::new("(DEBUG|INFO|WARN) falconer").unwrap();
+    let logged: Vec<&str> = lines
+        .iter()
+        .map(String::as_str)
+        .filter(|line| any.is_match(line))
+        .collect();
+    for line in &logged {
+        assert!(whole.is_match(line), "{line:?} in {lines:#?}");
+    }
+    logged
+}
+
+#[test]
+fn log_lines_stand_above_the_line_that_moves() {
+    let place = Place::new();
+    let call = json!({"type": "tool_use", "name": "Bash",
+        "input": {"command": "until [ -e go ]; do sleep 0.05; done"}});
+    let rules = json!({"rules": [
+        {"reply": {"message": {"content": [call]}}},
+        {"times": "always", "reply": {"text": "All of it."}}]});
+    let file = place.path().join("scenario.json");
+    std::fs::write(&file, rules.to_string()).unwrap();
+    let arguments = format!(
+        "run go -vv --allow=Bash --engine=script --scenario={}",
+        file.display()
+    );
+    let mut terminal = Terminal::start(&place, &arguments, &[]);
+    // The line that moves has been drawn twice.
+    let mut sent = terminal.up_to(" 1s ");
+    std::fs::write(place.path().join("work/go"), "").unwrap();
+    sent += &terminal.rest();
+    let lines = shown(&sent);
+    let logged = logged(&lines);
+    assert!(
+        logged.iter().any(|line| line.contains("a tool has run")),
+        "{lines:#?}"
+    );
+    assert!(
+        lines.iter().any(|line| line.trim() == "All of it."),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn log_lines_wait_while_a_question_is_open() {
+    let place = Place::new();
+    let mut terminal = asking(&place, "run go -v");
+    let mut sent = terminal.up_to(PROMPTED);
+    // Both are asked, and the log knows it, before the first is answered.
+    until_two_are_asked(&place);
+    assert_eq!(terminal.so_far(), "");
+    terminal.type_in("n\r");
+    // What a terminal shows of that is not shown here.
+    sent += "n\r\n";
+    sent += &terminal.up_to(PROMPTED);
+    terminal.type_in("n\r");
+    sent += "n\r\n";
+    sent += &terminal.rest();
+    let lines = shown(&sent);
+    let logged = logged(&lines);
+    let told = |what: &str| logged.iter().filter(|line| line.contains(what)).count();
+    assert_eq!(
+        (told("permission asked"), told("permission answered")),
+        (2, 2),
+        "{lines:#?}"
+    );
+}
+
+/// Another process sees what is asked.
+fn until_two_are_asked(place: &Place) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let listed = run(place.falconer().args(["sessions", "list", "--json"]), "");
+        let rows: Value = serde_json::from_str(&listed.stdout).unwrap();
+        if rows[0]["server"]["pending"] == 2 {
+            return;
+        }
+        assert!(std::time::Instant::now() < deadline, "{rows:#}");
     }
 }
 
@@ -161,6 +382,7 @@ fn debug_flags_of_the_drop_in_write_where_the_official_cli_does() {
         (&["--debug"][..], &[][..]),
         (&["--debug=api"], &[]),
         (&[], &[("DEBUG", "1")]),
+        (&[], &[("DEBUG_SDK", "1")]),
     ] {
         let (ran, file) = claude(place, flags, variables);
         assert_eq!(ran.stderr, "", "{flags:?}");

@@ -103,6 +103,14 @@ impl Terminal {
         }
     }
 
+    /// What has come since, as far as it is here.
+    pub(crate) fn so_far(&mut self) -> &str {
+        while let Ok(chunk) = self.output.try_recv() {
+            self.seen += &String::from_utf8_lossy(&chunk);
+        }
+        &self.seen
+    }
+
     pub(crate) fn type_in(&mut self, text: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
         stdin.write_all(text.as_bytes()).unwrap();
