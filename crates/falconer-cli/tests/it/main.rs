@@ -1,6 +1,8 @@
 //! The executables as people and hosts run them.
 
 #[cfg(test)]
+mod beside;
+#[cfg(test)]
 mod book;
 #[cfg(test)]
 mod chat;
