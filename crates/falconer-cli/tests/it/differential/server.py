@@ -22,6 +22,12 @@ TOOLS = [
     {"name": "count", "description": "Has a value.", "inputSchema": {"type": "object"}},
     {"name": "ask", "description": "Asks the user.", "inputSchema": {"type": "object"}},
     {"name": "send", "description": "Sends the user to a page.", "inputSchema": {"type": "object"}},
+    {
+        "name": "meet",
+        "description": "Waits for a second call.",
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+    },
     {"name": "judge", "description": "Decides.", "inputSchema": {"type": "object"}},
 ]
 DOT = (
@@ -109,10 +115,21 @@ def answer(message):
     return {}
 
 
+def is_meeting(message):
+    return message["method"] == "tools/call" and message["params"]["name"] == "meet"
+
+
 def main():
+    waiting = []
     for line in sys.stdin:
         message = json.loads(line)
         if "id" not in message or "method" not in message:
+            continue
+        if is_meeting(message):
+            waiting.append(message["id"])
+            if len(waiting) == 2:
+                for met in waiting:
+                    send({"id": met, "result": text("met")})
             continue
         reply = {"jsonrpc": "2.0", "id": message["id"]}
         try:

@@ -47,6 +47,19 @@ fn results_of_every_kind() {
     talk(case.args(["--allowedTools=mcp__tiny"])).eof().same();
 }
 
+/// Nobody is answered before both calls are there: one after the other would wait for ever.
+#[test]
+fn calls_that_only_read_run_at_the_same_time() {
+    let case = with_server(|| {
+        let second = "mcp__tiny__meet";
+        vec![
+            tool("meet", json!({})).tool_use(second, json!({})),
+            text("done"),
+        ]
+    });
+    talk(case.args(["--allowedTools=mcp__tiny"])).eof().same();
+}
+
 #[test]
 fn a_server_that_dies() {
     let case = with_server(|| {
