@@ -27,6 +27,111 @@ fn calc() -> Arc<ToolServer> {
     )
 }
 
+/// What becomes of one of several equal calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Answered,
+    Cancelled,
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// Equal calls of one tool, ended in any order: each gets its own answer, and is forgotten.
+    #[test]
+    fn equal_calls_keep_their_ids_in_whatever_order_they_end(
+        fates in proptest::collection::vec(
+            (proptest::prelude::any::<u16>(), proptest::bool::ANY), 1..8)
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(end_in_order(&fates));
+    }
+}
+
+async fn end_in_order(fates: &[(u16, bool)]) {
+    let gates: Vec<_> = fates
+        .iter()
+        .map(|_| Arc::new(tokio::sync::Notify::new()))
+        .collect();
+    let held = gates.clone();
+    let wait = move |call: crate::ToolCall<Add>| {
+        let id = call.tool_use_id.unwrap_or_default();
+        let gate = held[id.parse::<usize>().unwrap()].clone();
+        async move {
+            gate.notified().await;
+            id
+        }
+    };
+    let tool = Tool::with_call("wait", "waits", wait);
+    let server = Arc::new(ToolServer::new("calc").tool(tool));
+    let calls: Vec<_> = (0..fates.len())
+        .map(|number| {
+            let mut message = call("wait", &json!({ "a": 1, "b": 1 }));
+            message["id"] = json!(number);
+            message["params"]["_meta"]["claudecode/toolUseId"] = json!(number.to_string());
+            let server = server.clone();
+            tokio::spawn(async move { ask(&server, message).await })
+        })
+        .collect();
+    while server.calls.lock().unwrap().len() < fates.len() {
+        tokio::task::yield_now().await;
+    }
+    let mut order: Vec<(u16, usize, Fate)> = fates
+        .iter()
+        .enumerate()
+        .map(|(number, fate)| {
+            (
+                fate.0,
+                number,
+                if fate.1 {
+                    Fate::Answered
+                } else {
+                    Fate::Cancelled
+                },
+            )
+        })
+        .collect();
+    order.sort_by_key(|(when, number, _)| (*when, *number));
+    for (_, number, fate) in &order {
+        match fate {
+            Fate::Answered => gates[*number].notify_one(),
+            Fate::Cancelled => server.cancel(Some(&json!({ "requestId": number }))),
+        }
+        tokio::task::yield_now().await;
+    }
+    for (number, running) in calls.into_iter().enumerate() {
+        let answer = running.await.unwrap();
+        let text = answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap_or_default();
+        if fates[number].1 {
+            assert_eq!(
+                (&answer["id"], text),
+                (&json!(number), number.to_string().as_str())
+            );
+        } else {
+            assert!(
+                answer["result"]["isError"] == true || answer.is_null(),
+                "{answer}"
+            );
+        }
+    }
+    assert!(
+        server.calls.lock().unwrap().is_empty(),
+        "a call was not forgotten"
+    );
+}
+
+/// Older engines do not say which call it is: it runs all the same, and has no id but a wrong one.
+#[tokio::test]
+async fn a_call_without_an_id_is_run_and_has_none() {
+    let mut message = call("who", &json!({ "a": 1, "b": 1 }));
+    message["params"].as_object_mut().unwrap().remove("_meta");
+    let answer = ask(&calc(), message).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "", "{answer}");
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+}
+
 async fn ask(server: &Arc<ToolServer>, message: Value) -> Value {
     server.clone().handle(message).await.unwrap_or(Value::Null)
 }
