@@ -7,7 +7,8 @@ use falconer::sessions::{MessageKind, SessionId, SessionMessage, Sessions, Syste
 use falconer_event::{Body, Event, Outcome, SessionChanged};
 use falconer_session::{Limits, Resume};
 use falconer_testkit::RealCli;
-use falconer_testkit::scenario::{Scenario, Usage, text};
+use falconer_testkit::scenario::{Scenario, Usage, text, tool_use};
+use serde_json::json;
 
 use crate::engines::{Kind, REAL, Site};
 use crate::scripted::completed;
@@ -141,8 +142,44 @@ async fn a_start_that_fails_says_why_and_names_no_session() {
 #[tokio::test]
 async fn the_start_says_who_pays_and_which_isolation_is_in_force() {
     let site = Site::real(Kind::Official, Scenario::new().turn(text("hi")));
-    let isolation = IsolationConfig::with_api_key("sk-ant-of-a-test")
-        .sandbox_mode(Sandbox::OffByChoice)
+    let said = said_at_the_start(&site, |isolation| {
+        isolation.sandbox_mode(Sandbox::OffByChoice)
+    })
+    .await;
+    let expected = "none, by choice; a home of its own".to_owned();
+    assert_eq!(said, (Some("api".to_owned()), Some(expected)));
+}
+
+/// The sandbox was seen to refuse, and refuses: what a command writes outside is not there.
+#[tokio::test]
+async fn a_proven_sandbox_is_told_and_refuses() {
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("written");
+    let command = format!("echo ran > inside; echo x > '{}'", file.display());
+    let scenario = Scenario::new()
+        .turn(tool_use(
+            "Bash",
+            json!({"command": command, "description": "write"}),
+        ))
+        .turn(text("done"));
+    let site = Site::real(Kind::Official, scenario);
+    let (_, sandbox) = said_at_the_start(&site, |isolation| isolation).await;
+    let sandbox = sandbox.unwrap();
+    assert!(
+        sandbox.starts_with("sandboxed, network closed; proven: "),
+        "{sandbox}"
+    );
+    let ran = std::fs::read_to_string(site.project.path().join("inside")).unwrap();
+    assert_eq!(ran, "ran\n", "the command has run");
+    assert!(!file.exists(), "{sandbox}");
+}
+
+/// Who pays and which sandbox, as `run.started` has it.
+async fn said_at_the_start(
+    site: &Site,
+    isolated: impl FnOnce(IsolationConfig) -> IsolationConfig,
+) -> (Option<String>, Option<String>) {
+    let isolation = isolated(IsolationConfig::with_api_key("sk-ant-of-a-test"))
         .homes_in(site.home.path())
         .env("DISABLE_TELEMETRY", "1")
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
@@ -150,6 +187,7 @@ async fn the_start_says_who_pays_and_which_isolation_is_in_force() {
         .executable(RealCli::find().unwrap().path())
         .cwd(site.project.path())
         .base_url(site.server.as_ref().unwrap().url())
+        .allow_tools(["Bash"])
         .isolation(isolation);
     let events = site.run(site.spec().options(options), "hello").await;
     let started = events.iter().find_map(|event| match &event.body {
@@ -157,9 +195,5 @@ async fn the_start_says_who_pays_and_which_isolation_is_in_force() {
         _ => None,
     });
     let started = started.unwrap();
-    let said = (started.billing.as_deref(), started.sandbox.as_deref());
-    assert_eq!(
-        said,
-        (Some("api"), Some("none, by choice; a home of its own"))
-    );
+    (started.billing.clone(), started.sandbox.clone())
 }
