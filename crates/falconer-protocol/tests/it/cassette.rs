@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(crate) struct Line {
     place: String,
-    from_engine: bool,
+    pub(crate) from_engine: bool,
     pub(crate) value: Value,
 }
 

@@ -17,3 +17,5 @@ mod peek;
 mod property;
 #[cfg(test)]
 mod robust;
+#[cfg(test)]
+mod speed;
