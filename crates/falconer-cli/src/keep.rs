@@ -300,7 +300,8 @@ impl From<falconer_hub::Error> for Fault {
             Error::Invalid(_) => Self::usage(error, "see `--help`"),
             Error::BypassRefused(_) => Self::setup(
                 error,
-                "choose another mode, or, as another user, add `--allow-dangerously-skip-permissions`",
+                "use mode default and answer what is asked, or acceptEdits with `--allow` rules, or, \
+                 as another user than root, add `--allow-dangerously-skip-permissions`",
             ),
             _ => Self::setup(error, "see `falconer doctor`"),
         }

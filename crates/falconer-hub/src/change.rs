@@ -204,7 +204,8 @@ impl Hub {
         }
         if rustix::process::geteuid().is_root() {
             return Err(Error::BypassRefused(
-                "a session of root never runs without asking; run as another user",
+                "a session of root never runs without asking; run as another user, or use mode default \
+                 or acceptEdits",
             ));
         }
         match self.shared.config.bypass {

@@ -60,7 +60,10 @@ impl Error {
             Self::OpenToAll { .. } => {
                 "give `--tls-cert` and `--tls-key`, or `--trusted-proxy` if a proxy in front speaks TLS"
             }
-            Self::BypassAsRoot => "run the server as another user",
+            Self::BypassAsRoot => {
+                "run the server as another user, or leave `--allow-dangerously-skip-permissions` out: \
+                 in mode default or acceptEdits sessions ask in the browser"
+            }
             Self::Root { .. } => "make the directory, or name another one",
             Self::Listen { .. } => "choose another address with `--listen`",
             Self::Tls { .. } => "give a PEM file with the certificate chain and one with its key",
