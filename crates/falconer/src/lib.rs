@@ -79,7 +79,7 @@ pub use launch::{
     OLDEST_CLI_VERSION, OptionProblem, OptionProblems, SdkServer, SettingsVariable, Support,
     Surroundings, TESTED_CLI_VERSION, UnreadableVersion, VersionProblem, find_cli,
 };
-pub use messages::Messages;
+pub use messages::{Messages, Response};
 pub use options::{
     Auth, BacklogLimits, Billing, BuiltinTools, Bypass, CloseLadder, Effort, Options,
     PermissionPrompts, Plugin, PreviewFormat, RuntimeLimits, SettingSource, Settings, Skills,

@@ -38,6 +38,14 @@ pub struct Messages {
     mirror: Option<Arc<MirrorHandle>>,
 }
 
+/// The messages up to the next result, which is the last one; see [`Messages::response`].
+#[derive(Debug)]
+#[must_use = "messages are read by asking for the next one"]
+pub struct Response<'a> {
+    messages: &'a mut Messages,
+    is_over: bool,
+}
+
 /// What the stream waits for.
 enum Step {
     Reading,
@@ -73,6 +81,37 @@ impl Messages {
     /// The next message, its body undecoded; `None` at the end.
     pub async fn next_raw(&mut self) -> Option<Result<RawMessage, Error>> {
         poll_fn(|cx| self.poll_raw(cx)).await
+    }
+
+    /// The messages up to and including the next result; what comes later stays for the next
+    /// call.
+    ///
+    /// For conversations: one call for each message that was sent. An agent with background tasks
+    /// gives more than one result; [`Client::idle`](crate::Client::idle) says when nothing is left
+    /// to do. An engine that ends before its result ends the stream with the error.
+    ///
+    /// ```no_run
+    /// use falconer::{Client, Message, Options};
+    ///
+    /// # async fn example() -> Result<(), falconer::Error> {
+    /// let (client, mut messages) = Client::connect(Options::new()).await?;
+    /// for question in ["What is in this directory?", "And what is missing?"] {
+    ///     client.send(question).await?;
+    ///     let mut response = messages.response();
+    ///     while let Some(message) = response.next().await {
+    ///         if let Message::Result(result) = message? {
+    ///             println!("{}", result.text());
+    ///         }
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn response(&mut self) -> Response<'_> {
+        Response {
+            messages: self,
+            is_over: false,
+        }
     }
 
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>> {
@@ -171,6 +210,30 @@ fn decode(raw: &RawMessage) -> Message {
         let warning = RawMessage::new(warning).and_then(|raw| raw.decode());
         warning.unwrap_or_default()
     })
+}
+
+impl Response<'_> {
+    /// The next message, decoded; `None` after the result.
+    pub async fn next(&mut self) -> Option<Result<Message, Error>> {
+        poll_fn(|cx| self.poll_message(cx)).await
+    }
+
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let next = ready!(self.messages.poll_message(cx));
+        self.is_over = matches!(&next, None | Some(Err(_) | Ok(Message::Result(_))));
+        Poll::Ready(next)
+    }
+}
+
+impl Stream for Response<'_> {
+    type Item = Result<Message, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_message(cx)
+    }
 }
 
 impl Stream for Messages {

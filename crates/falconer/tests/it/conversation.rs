@@ -366,3 +366,45 @@ async fn an_engine_that_reads_nothing_holds_nobody_up_for_ever() {
         .expect("closing waits for ever")
         .unwrap();
 }
+
+#[tokio::test]
+async fn a_response_ends_at_its_result_and_the_next_one_begins_after_it() {
+    let (transport, end) = channel();
+    let engine = tokio::spawn(async move {
+        let mut engine = Scripted::new(end);
+        engine.hello().await;
+        let prompt = engine.prompt().await;
+        engine.state("running").await;
+        engine.result("one", &[&prompt]).await;
+        // Already there when the first response is read.
+        engine.result("of a background task", &[]).await;
+        engine.prompt().await;
+        engine.state("running").await;
+        drop(engine);
+    });
+    let connected = Client::connect_through(transport, Options::new()).await;
+    let (client, mut messages) = connected.unwrap();
+    client.send("go").await.unwrap();
+    let mut texts = Vec::new();
+    for _ in 0..2 {
+        let mut response = messages.response();
+        let mut last = None;
+        while let Some(message) = response.next().await {
+            last = Some(message.unwrap());
+        }
+        assert!(response.next().await.is_none(), "it stays over");
+        let Some(Message::Result(result)) = last else {
+            panic!("the last message is {last:?}");
+        };
+        texts.push(result.text().to_owned());
+    }
+    assert_eq!(texts, ["one", "of a background task"]);
+    client.send("and then?").await.unwrap();
+    let mut response = messages.response();
+    let mut last = None;
+    while let Some(message) = response.next().await {
+        last = Some(message);
+    }
+    assert!(matches!(last, Some(Err(_))), "{last:?}");
+    engine.await.unwrap();
+}
