@@ -18,6 +18,7 @@ mod fork;
 mod hub;
 mod isolation;
 mod keeper;
+mod last_exchange;
 mod limits;
 mod loose_ends;
 mod message;

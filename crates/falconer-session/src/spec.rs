@@ -7,11 +7,12 @@ use std::time::Duration;
 use falconer::{Options, Transport};
 use falconer_event::{Run, RunId};
 use falconer_secret::Redactor;
+use futures_util::future::BoxFuture;
 
 use crate::clock::{Clock, SystemClock};
+use crate::exchange::Exchange;
 use crate::limits::{Limits, Retries};
 use crate::lock::SessionLocks;
-use crate::memory::{SessionKey, SessionMemory};
 use crate::policy::Policy;
 
 /// Everything a session needs to start.
@@ -40,7 +41,6 @@ pub struct SessionSpec {
     pub(crate) backlog: usize,
     pub(crate) queue: usize,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) memory: Option<(Arc<dyn SessionMemory>, SessionKey)>,
     pub(crate) on_missing: OnMissing,
 }
 
@@ -54,17 +54,20 @@ pub struct Resume {
 }
 
 /// What happens when the conversation to resume does not exist any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Default)]
 #[non_exhaustive]
 pub enum OnMissing {
     /// The run fails with the class `session_not_found`.
     #[default]
     Fail,
     /// A new conversation is begun, once, with a warning. Its first message is told the last
-    /// exchange, if a memory has it. Not for an engine given by [`SessionSpec::through`], which
-    /// can be opened once only.
-    StartAnew,
+    /// exchange, if there is one; it is looked up only then. Not for an engine given by
+    /// [`SessionSpec::through`], which can be opened once only.
+    StartAnew(LastExchange),
 }
+
+/// Finds the last exchange of a conversation that is gone.
+pub type LastExchange = BoxFuture<'static, Option<Exchange>>;
 
 /// When a run ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -147,7 +150,6 @@ impl SessionSpec {
             backlog: 128,
             queue: 256,
             clock: Arc::new(SystemClock),
-            memory: None,
             on_missing: OnMissing::default(),
         }
     }
@@ -256,7 +258,7 @@ impl SessionSpec {
     }
 
     /// Where the engine's own transcript is kept before it is compacted, every line of it,
-    /// without secrets.
+    /// without secrets. If that fails, a warning says so and nothing is compacted.
     pub fn archive(mut self, directory: impl Into<PathBuf>) -> Self {
         self.archive = Some(directory.into());
         self
@@ -275,13 +277,6 @@ impl SessionSpec {
         self
     }
 
-    /// Remembers the engine's id of the session under a key, as soon as it is known, and the
-    /// last exchange with every turn.
-    pub fn remember(mut self, memory: Arc<dyn SessionMemory>, key: SessionKey) -> Self {
-        self.memory = Some((memory, key));
-        self
-    }
-
     /// What happens when the conversation to resume does not exist any more.
     pub fn on_missing(mut self, what: OnMissing) -> Self {
         self.on_missing = what;
@@ -292,6 +287,15 @@ impl SessionSpec {
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
+    }
+}
+
+impl std::fmt::Debug for OnMissing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Fail => "Fail",
+            Self::StartAnew(_) => "StartAnew",
+        })
     }
 }
 

@@ -77,6 +77,36 @@ async fn a_run_is_kept_and_goes_on_by_either_of_its_names() {
 }
 
 #[tokio::test]
+async fn a_run_whose_conversation_vanished_goes_on_with_its_last_exchange() {
+    let place = Place::new();
+    assert_eq!(piped(&place, &["which colour?"]).code, Some(0));
+    let [first] = sessions(usual(&place)).await.try_into().unwrap();
+    std::fs::remove_dir_all(place.path().join("home/.claude/projects")).unwrap();
+    let scenario = r#"{ "rules": [ { "when": { "last_user_contains": "> which colour?" },
+        "reply": { "text": "I was told." } } ] }"#;
+    let flags = flags(&place, scenario);
+    let resumed = |id: &str| {
+        let mut command = place.falconer();
+        command.arg("run").args(flags.split(' '));
+        run(command.args(["and now?", "--resume", id]), "")
+    };
+    let ran = resumed(first.id.as_str());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("does not exist any more"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("I was told."), "{}", ran.stdout);
+    let [again] = sessions(usual(&place)).await.try_into().unwrap();
+    assert_eq!(again.id, first.id);
+    assert_ne!(again.native_session, first.native_session);
+    // An id that nobody has ever seen is a mistake.
+    let ran = resumed("cccccccc-aaaa-4aaa-8aaa-cccccccccccc");
+    assert_eq!(ran.code, Some(6), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[tokio::test]
 async fn where_it_is_kept_is_the_users_choice() {
     let place = Place::new();
     let own = place.path().join("deep/own.db");

@@ -3,7 +3,7 @@
 use falconer::Options;
 use falconer::PermissionMode;
 use falconer_event::RunId;
-use falconer_session::{Resume, Session, SessionSpec};
+use falconer_session::{OnMissing, Resume, Session, SessionSpec};
 use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState};
 
 use super::{Ending, ImageAllowance, Keeper, LiveRun};
@@ -11,6 +11,7 @@ use crate::engines::{Launch, LaunchError};
 use crate::error::Error;
 use crate::fork;
 use crate::isolation::SessionIsolation;
+use crate::last_exchange::last_exchange;
 use crate::limits::SessionLimits;
 use crate::recovery;
 use crate::tracker::Tracker;
@@ -92,6 +93,7 @@ impl Keeper {
         spec: SessionSpec,
     ) -> Result<LiveRun, Error> {
         let store = &self.shared.store;
+        let spec = self.outliving_its_conversation(&record, spec);
         let started = started.state(SessionState::Running);
         store.update_live(&self.session, fence, started).await?;
         let (handle, events) = match Session::start(spec).await {
@@ -114,6 +116,18 @@ impl Keeper {
             images: ImageAllowance::default(),
             starter: None,
         })
+    }
+
+    /// A session goes on even if the engine has lost its conversation: a new one is told the last
+    /// exchange.
+    fn outliving_its_conversation(&self, record: &SessionRecord, spec: SessionSpec) -> SessionSpec {
+        let resumed = spec.resumed().filter(|resume| !resume.is_fork());
+        let is_its_own = resumed.map(Resume::id) == record.native_session.as_deref();
+        if resumed.is_none() || !is_its_own {
+            return spec;
+        }
+        let last = last_exchange(self.shared.store.clone(), self.session.clone());
+        spec.on_missing(OnMissing::StartAnew(Box::pin(last)))
     }
 
     async fn launch(&self, record: &SessionRecord) -> Result<Launch, Error> {

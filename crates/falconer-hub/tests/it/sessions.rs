@@ -271,3 +271,32 @@ async fn a_deleted_session_is_gone_with_its_engine() {
         Err(Error::Store(falconer_store::Error::NotFound { .. }))
     ));
 }
+
+#[tokio::test]
+async fn a_session_whose_conversation_vanished_goes_on_in_a_new_one() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    send(&hub, &session, "which colour?").await;
+    let before = state(&hub, &session, SessionState::Ready).await;
+    hub.close(&session).await.unwrap();
+    std::fs::remove_dir_all(place.root().join("home/.claude/projects")).unwrap();
+    hub.resume(&session).await.unwrap();
+    send(&hub, &session, "and now?").await;
+    let record = until(&hub, "the new conversation has a name", || async {
+        let record = hub.store().session(&session).await.unwrap();
+        (record.native_session != before.native_session).then_some(record)
+    })
+    .await;
+    assert_eq!(record.id, session);
+    state(&hub, &session, SessionState::Ready).await;
+    let told = events(&hub, &session).await;
+    let mut warnings = told.iter().filter_map(|event| match &event.body {
+        Body::Warning(warning) => Some((warning.kind.as_str(), warning.text.as_str())),
+        _ => None,
+    });
+    let (kind, text) = warnings.next().unwrap();
+    assert_eq!(kind, "session_not_found");
+    assert!(text.contains("a summary of the last exchange"), "{text}");
+    hub.shut_down().await;
+}

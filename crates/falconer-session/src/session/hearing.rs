@@ -29,7 +29,6 @@ impl Live {
         self.look_at(&mut drafts);
         if let Message::Result(result) = message {
             let answered = self.turns.answered(result);
-            self.remember_exchange(&drafts, &answered);
             self.recorder.record_message(drafts, message);
             self.result(result, answered);
         } else {
@@ -76,7 +75,6 @@ impl Live {
             )));
         }
         self.take_over(&named)?;
-        self.remember_session(&named);
         self.session = Some(named);
         Ok(())
     }

@@ -17,13 +17,12 @@ use super::ending::Ending;
 use super::gate::Gate;
 use super::known::Known;
 use super::recorder::{Out, Recorder};
-use super::remembering::Renewal;
+use super::renewing::Renewal;
 use super::turns::{Message, Turns};
 use crate::answer::Answer;
 use crate::handle::{Command, Reply};
 use crate::limits::{Limits, Meter, Retries, Watch};
 use crate::lock::{SessionLock, SessionLocks};
-use crate::memory::{SessionKey, SessionMemory};
 use crate::message::MessageId;
 use crate::pending::{Asked, Pending};
 use crate::spec::{Lifetime, Resume, SessionSpec};
@@ -69,7 +68,6 @@ pub(super) struct Live {
     /// What the engine was asked on behalf of callers; gives the message it took back, if any.
     pub(super) jobs: JoinSet<Option<MessageId>>,
     pub(super) not_found: bool,
-    pub(super) memory: Option<(Arc<dyn SessionMemory>, SessionKey)>,
     /// How to begin anew if the conversation to resume is gone.
     pub(super) renewal: Option<Renewal>,
     /// Messages to a conversation that is gone.
@@ -137,7 +135,6 @@ impl Live {
             ending: None,
             jobs: JoinSet::new(),
             not_found: false,
-            memory: spec.memory,
             renewal,
             unanswered: Vec::new(),
             streamed,
@@ -153,7 +150,7 @@ impl Live {
         mut asked: mpsc::Receiver<Asked>,
     ) {
         let mut end = self.lead(connecting, &mut told, &mut asked).await;
-        if let Some(connecting) = self.renewal(&end) {
+        if let Some(connecting) = self.renewal(&end).await {
             end = self.lead(connecting, &mut told, &mut asked).await;
         }
         self.finish(end);

@@ -14,7 +14,7 @@ mod limiting;
 mod live;
 mod prompting;
 mod recorder;
-mod remembering;
+mod renewing;
 mod retrying;
 mod turns;
 
@@ -36,7 +36,7 @@ use gate::Gate;
 pub(crate) use gate::Judged;
 use handlers::{archiving, listen};
 use live::{Live, Streamed};
-use remembering::Renewal;
+use renewing::Renewal;
 
 /// Commands that may wait for the session; a caller waits when there are more.
 const COMMANDS: usize = 64;
@@ -79,7 +79,7 @@ impl Session {
             true => Streamed::Hidden,
             false => Streamed::Shown,
         };
-        let renewal = renewal(&spec, &asks, &gate);
+        let renewal = renewal(&mut spec, &asks, &gate);
         let connecting = connect(&mut spec, asks, &gate);
         let live = Live::new(spec, lock, transcript, outlet, gate, renewal, pieces);
         // The task ends by itself: with the engine, on close, or when nobody is left to care.
@@ -115,13 +115,21 @@ fn prepared(
 type Connecting = BoxFuture<'static, Result<(Client, Messages), EngineError>>;
 
 /// How the engine is started once more if the conversation to resume is gone.
-fn renewal(spec: &SessionSpec, asks: &mpsc::Sender<Asked>, gate: &Arc<Gate>) -> Option<Renewal> {
+fn renewal(
+    spec: &mut SessionSpec,
+    asks: &mpsc::Sender<Asked>,
+    gate: &Arc<Gate>,
+) -> Option<Renewal> {
     let is_possible = spec.resume.is_some() && spec.transport.is_none();
-    if spec.on_missing == OnMissing::Fail || !is_possible {
+    let OnMissing::StartAnew(last) = std::mem::take(&mut spec.on_missing) else {
+        return None;
+    };
+    if !is_possible {
         return None;
     }
     let options = prepared(spec, spec.options.clone(), asks.clone(), gate);
-    Some(Box::new(move || Box::pin(Client::connect(options))))
+    let connect = Box::new(move || Box::pin(Client::connect(options)) as Connecting);
+    Some(Renewal { connect, last })
 }
 
 fn connect(spec: &mut SessionSpec, asks: mpsc::Sender<Asked>, gate: &Arc<Gate>) -> Connecting {

@@ -53,12 +53,6 @@ impl Recorder {
         &self.out.outlet
     }
 
-    /// A text without secrets.
-    pub(super) fn redacted(&self, text: &str) -> String {
-        let clean = self.out.redactor.text(text);
-        clean.unwrap_or_else(|| text.to_owned())
-    }
-
     /// What time it is, in RFC 3339.
     pub(super) fn now(&self) -> String {
         self.clock.now()

@@ -6,8 +6,8 @@ use falconer::Prompt;
 use falconer_event::Prompt as Shown;
 use falconer_protocol::message::ResultMessage;
 
-use super::remembering::with_context;
-use crate::memory::Exchange;
+use super::renewing::with_context;
+use crate::exchange::Exchange;
 use crate::message::MessageId;
 
 /// The messages of a run, from being accepted to being answered.
@@ -21,6 +21,8 @@ pub(super) struct Turns {
     in_flight: HashMap<String, Message>,
     /// How many messages were accepted.
     accepted: u64,
+    /// What the next message has to tell the engine, which knows nothing of it.
+    lost: Option<Exchange>,
 }
 
 /// A message, with what is needed to send it again.
@@ -110,6 +112,9 @@ impl Turns {
     pub(super) fn next(&mut self) -> Option<Message> {
         let mut message = self.leaving.pop_front()?;
         message.attempts += 1;
+        if let Some(last) = self.lost.take() {
+            message.prompt = with_context(&message.prompt, &last);
+        }
         self.in_flight.insert(message.wire.clone(), message.clone());
         Some(message)
     }
@@ -186,16 +191,14 @@ impl Turns {
     }
 
     /// Everything that was not answered is to be sent once more, to another conversation; the
-    /// first one with what that has to know.
-    pub(super) fn again(&mut self, unanswered: Vec<Message>, last: Option<&Exchange>) {
+    /// first message that leaves tells it what it has to know.
+    pub(super) fn again(&mut self, unanswered: Vec<Message>, last: Option<Exchange>) {
         let mut all: Vec<Message> = unanswered;
         all.extend(self.in_flight.drain().map(|(_, message)| message));
         all.extend(self.leaving.drain(..));
         all.extend(self.waiting.drain(..));
         all.sort_by_key(|message| message.number);
-        if let (Some(first), Some(last)) = (all.first_mut(), last) {
-            first.prompt = with_context(&first.prompt, last);
-        }
+        self.lost = last;
         self.waiting.extend(all);
         self.release();
     }

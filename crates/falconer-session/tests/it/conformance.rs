@@ -1,14 +1,12 @@
 //! The same sessions on every engine. The official CLI needs `FALCONER_CLAUDE_PATH`.
 
-use std::sync::Arc;
-
 use falconer::{Tool, ToolOutput, ToolServer};
 use falconer_event::{
     ActionStatus, Body, Event, ItemContent, Outcome, PromptState, Resolution, Source,
 };
 use falconer_session::{
-    Answer, Cancelled, FileMemory, Limits, OnMissing, Resume, RunFailure, Session, SessionKey,
-    SessionMemory, find_session, resume_line,
+    Answer, Cancelled, Exchange, Limits, OnMissing, Resume, RunFailure, Session, find_session,
+    resume_line,
 };
 use falconer_testkit::EngineScript;
 use falconer_testkit::scenario::{Scenario, Usage, hold, status, text, tool_use};
@@ -256,32 +254,14 @@ async fn a_session_is_resumed_by_its_line_and_a_vanished_one_is_told() {
 const GONE: &str = "cccccccc-aaaa-4aaa-8aaa-cccccccccccc";
 
 #[tokio::test]
-async fn a_session_is_remembered_and_a_vanished_one_begun_anew_with_its_last_exchange() {
+async fn a_vanished_session_is_begun_anew_with_its_last_exchange() {
     for kind in REAL {
-        let site = Site::real(kind, Scenario::new().turn(text("blue")).turn(text("anew")));
-        let memory = Arc::new(FileMemory::new(site.home.path().join("memory")));
-        let engine = format!("{kind:?}");
-        let key = SessionKey::new(engine, site.project.path())
-            .chat("c")
-            .topic("t")
-            .sender("s");
-        let spec = || site.spec().remember(memory.clone(), key.clone());
-        let first = completed(&site.run(spec(), "which colour?").await);
-        let known = memory.recall(&key).unwrap().unwrap();
-        assert_eq!(
-            Some(&known.session),
-            first.native_session.as_ref(),
-            "{kind:?}"
-        );
-        let last = known.last.unwrap();
-        assert_eq!(
-            (last.prompt.as_str(), last.answer.as_str()),
-            ("which colour?", "blue")
-        );
-
-        let anew = spec()
+        let site = Site::real(kind, Scenario::new().turn(text("anew")));
+        let last = std::future::ready(Some(Exchange::new("which colour?", "blue")));
+        let anew = site
+            .spec()
             .resume(Resume::session(GONE))
-            .on_missing(OnMissing::StartAnew);
+            .on_missing(OnMissing::StartAnew(Box::pin(last)));
         let events = site.run(anew, "and now?").await;
         let end = completed(&events);
         assert_eq!(
@@ -310,8 +290,6 @@ async fn a_session_is_remembered_and_a_vanished_one_begun_anew_with_its_last_exc
             _ => None,
         });
         assert_eq!(shown.as_deref(), Some("and now?"), "{kind:?}");
-        let known = memory.recall(&key).unwrap().unwrap();
-        assert_eq!(Some(known.session), end.native_session, "{kind:?}");
     }
 }
 

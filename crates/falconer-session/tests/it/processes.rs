@@ -4,13 +4,11 @@ use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
 
 use falconer::Options;
 use falconer_event::{Body, Outcome, Source};
 use falconer_session::{
-    Error, LockError, Remembered, Resume, Session, SessionKey, SessionLocks, SessionMemory,
-    SessionSpec, replay,
+    Clock, Error, LockError, Resume, Session, SessionLocks, SessionSpec, SystemClock, replay,
 };
 use falconer_testkit::scenario::{Scenario, tool_use};
 use falconer_testkit::{EngineScript, FakeEngine};
@@ -115,23 +113,24 @@ fn announce(what: &str) {
     println!("\nREADY {what}");
 }
 
-/// Stops the world between the engine's init and `run.started`.
-struct Between(String);
+/// Stops the world between the engine's init and `run.started`: when the session is locked and
+/// the next event is stamped.
+struct Between {
+    locks: PathBuf,
+    mark: String,
+}
 
-impl SessionMemory for Between {
-    fn remember(&self, _: &SessionKey, _: &Remembered) -> std::io::Result<()> {
-        announce(&self.0);
+impl Clock for Between {
+    fn now(&self) -> String {
+        let is_locked =
+            std::fs::read_dir(&self.locks).is_ok_and(|mut found| found.next().is_some());
+        if !is_locked {
+            return SystemClock.now();
+        }
+        announce(&self.mark);
         loop {
             std::thread::park();
         }
-    }
-
-    fn recall(&self, _: &SessionKey) -> std::io::Result<Option<Remembered>> {
-        Ok(None)
-    }
-
-    fn forget(&self, _: &SessionKey) -> std::io::Result<()> {
-        Ok(())
     }
 }
 
@@ -154,8 +153,10 @@ async fn be_killed(role: &str, folder: &Path) {
         .options(options(&engine))
         .transcript(folder.join("run.jsonl"));
     if role == "init" {
-        let between = Arc::new(Between(mark.clone()));
-        spec = spec.remember(between, SessionKey::new("fake", "/"));
+        spec = spec.clock(Between {
+            locks: folder.join("locks"),
+            mark: mark.clone(),
+        });
     }
     let (session, mut events) = Session::start(spec).await.unwrap();
     session.send("go").await.unwrap();
