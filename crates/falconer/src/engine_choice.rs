@@ -85,6 +85,12 @@ impl Options {
         self.engine = Some(engine);
         self
     }
+
+    /// Returns `false` if an engine of this process runs instead of the official CLI.
+    #[must_use]
+    pub fn runs_cli(&self) -> bool {
+        self.engine.is_none()
+    }
 }
 
 /// A planned session of an engine in this process.

@@ -35,6 +35,10 @@ pub(crate) async fn cli(
         match warning {
             // News for who writes the handler, and not for who runs the program.
             LaunchWarning::HandlerShadowed { .. } => tracing::info!("{warning}"),
+            // Known for certain, and for every run, when the engine names it.
+            LaunchWarning::NewerThanTested { .. } | LaunchWarning::OlderThanTested { .. } => {
+                tracing::debug!("{warning}");
+            }
             _ => tracing::warn!("{warning}"),
         }
     }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use falconer_testkit::{EngineScript, FakeEngine};
 use serde_json::{Value, json};
 
 use crate::program::{Place, Ran, run};
@@ -413,4 +414,42 @@ fn a_debug_file_that_cannot_be_written_is_said_and_the_run_goes_on() {
         ran.stderr.starts_with("Warning: no debug log is written"),
         "{ran:?}"
     );
+}
+
+#[test]
+fn a_version_of_the_cli_that_is_not_tested_is_warned_about() {
+    for (version, told) in [
+        ("2.1.999", Some("claude 2.1.999 is newer than")),
+        ("2.1.100", Some("claude 2.1.100 is older than")),
+        ("2.1.325", None),
+    ] {
+        let mut script = EngineScript::echo();
+        version.clone_into(&mut script.version);
+        let engine = FakeEngine::script(&script).unwrap();
+        let place = Place::new();
+        let mut command = place.falconer();
+        command
+            .envs(engine.env().iter().cloned())
+            .env("FALCONER_CLAUDE_PATH", engine.program())
+            .env("ANTHROPIC_API_KEY", "sk-ant-not-a-real-key-0123")
+            .args(["run", "hi", "--engine=claude", "--no-store", "--json"]);
+        let ran = run(&mut command, "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let warned: Vec<Value> = ran
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .filter(|event: &Value| event["type"] == "warning")
+            .collect();
+        let Some(told) = told else {
+            assert_eq!((warned.len(), &*ran.stderr), (0, ""), "{ran:?}");
+            continue;
+        };
+        assert!(ran.stderr.contains(&format!("warning: {told}")), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+        assert!(
+            warned.iter().any(|event| event.to_string().contains(told)),
+            "{ran:?}"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! What the engine says.
 
-use falconer::{Failure as TurnFailure, FailureClass};
+use falconer::{CliVersion, Failure as TurnFailure, FailureClass, LaunchWarning};
 use falconer_event::{Body, Draft, Failure, ItemContent, SessionChanged, Source};
 use falconer_protocol::Message;
 use falconer_protocol::message::ResultMessage;
@@ -34,8 +34,12 @@ impl Live {
         } else {
             self.recorder.record_message(drafts, message);
         }
-        if let Message::CommandLifecycle(step) = message {
-            self.prompt_step(step);
+        match message {
+            Message::CommandLifecycle(step) => self.prompt_step(step),
+            Message::System(SystemMessage::Init(init)) => {
+                self.compare_version(init.claude_code_version.as_deref());
+            }
+            _ => {}
         }
         self.judged(engine, message)
     }
@@ -77,6 +81,18 @@ impl Live {
         self.take_over(&named)?;
         self.session = Some(named);
         Ok(())
+    }
+
+    /// Warns once if the official CLI is not of the version that is tested.
+    fn compare_version(&mut self, named: Option<&str>) {
+        let version = named.and_then(|named| named.parse::<CliVersion>().ok());
+        let Some(version) = version.filter(|_| std::mem::take(&mut self.version_unseen)) else {
+            return;
+        };
+        if let Some(warning) = LaunchWarning::of_version(&version) {
+            tracing::warn!("{warning}");
+            self.warn("cli_version", &warning.to_string());
+        }
     }
 
     /// A copy is told as one, with its own id, right after the run has started.

@@ -73,6 +73,8 @@ pub(super) struct Live {
     /// Messages to a conversation that is gone.
     pub(super) unanswered: Vec<Message>,
     pub(super) streamed: Streamed,
+    /// Whether the version of the official CLI is still to be compared with the tested one.
+    pub(super) version_unseen: bool,
     /// Told when the engine is up.
     warnings: Vec<(String, String)>,
 }
@@ -138,6 +140,7 @@ impl Live {
             renewal,
             unanswered: Vec::new(),
             streamed,
+            version_unseen: false,
             warnings: spec.warnings,
         }
     }

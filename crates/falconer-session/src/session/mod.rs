@@ -80,8 +80,10 @@ impl Session {
             false => Streamed::Shown,
         };
         let renewal = renewal(&mut spec, &asks, &gate);
+        let is_cli = spec.transport.is_none() && spec.options.runs_cli();
         let connecting = connect(&mut spec, asks, &gate);
-        let live = Live::new(spec, lock, transcript, outlet, gate, renewal, pieces);
+        let mut live = Live::new(spec, lock, transcript, outlet, gate, renewal, pieces);
+        live.version_unseen = is_cli;
         // The task ends by itself: with the engine, on close, or when nobody is left to care.
         tokio::spawn(async move {
             live.run(connecting, told, asked).await;

@@ -1,5 +1,6 @@
 //! The plan of a launch: what will be started, and what it is told first.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -216,6 +217,19 @@ impl Options {
     }
 }
 
+impl LaunchWarning {
+    /// The warning that a version of the CLI deserves, if it is not the one that is tested.
+    #[must_use]
+    pub fn of_version(found: &CliVersion) -> Option<Self> {
+        let found = found.clone();
+        match found.cmp(&TESTED_CLI_VERSION) {
+            Ordering::Less => Some(Self::OlderThanTested { found }),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(Self::NewerThanTested { found }),
+        }
+    }
+}
+
 fn unsupported(features: &[CliFeature], version: Option<&CliVersion>) -> Vec<OptionProblem> {
     let Some(version) = version else {
         return Vec::new();
@@ -245,13 +259,7 @@ fn version_warnings(features: &[CliFeature], surroundings: &Surroundings) -> Vec
     let Some(found) = surroundings.version.clone() else {
         return warnings;
     };
-    if found > TESTED_CLI_VERSION {
-        let found = found.clone();
-        warnings.push(LaunchWarning::NewerThanTested { found });
-    } else if found < TESTED_CLI_VERSION {
-        let found = found.clone();
-        warnings.push(LaunchWarning::OlderThanTested { found });
-    }
+    warnings.extend(LaunchWarning::of_version(&found));
     let unknown = features
         .iter()
         .filter(|feature| feature.support(&found) == Support::Unknown);
