@@ -30,6 +30,7 @@ pub struct SessionSpec {
     pub(crate) about: Run,
     pub(crate) warnings: Vec<(String, String)>,
     pub(crate) resume: Option<Resume>,
+    pub(crate) wait: Duration,
     pub(crate) lifetime: Lifetime,
     pub(crate) limits: Limits,
     pub(crate) retries: Retries,
@@ -139,6 +140,7 @@ impl SessionSpec {
             about,
             warnings: Vec::new(),
             resume: None,
+            wait: Duration::ZERO,
             lifetime: Lifetime::default(),
             limits: Limits::default(),
             retries: Retries::default(),
@@ -210,6 +212,18 @@ impl SessionSpec {
     /// The session it goes on with, if it does.
     pub fn resumed(&self) -> Option<&Resume> {
         self.resume.as_ref()
+    }
+
+    /// How long to wait for a session that another run holds; not at all unless said.
+    /// `Duration::MAX` is without a limit.
+    pub fn wait(mut self, time: Duration) -> Self {
+        self.wait = time;
+        self
+    }
+
+    /// How long it waits for a session that another run holds.
+    pub fn waits(&self) -> Duration {
+        self.wait
     }
 
     /// Ends the run when everything that was sent is done.

@@ -23,7 +23,7 @@ impl Keeper {
             let text = format!("session {} runs already; send it a message", self.session);
             return Err(Error::Invalid(text));
         }
-        let fence = self.claim().await?;
+        let fence = self.claim_within(adoption.spec.waits()).await?;
         let started = self.start_adopted(fence, adoption).await;
         let mut run = self.or_let_go(fence, started).await?;
         let (told, events) = Outlet::new(TOLD);

@@ -1,10 +1,14 @@
 //! Starting the engine of a session, and ending it for good.
 
+use std::time::Duration;
+
 use falconer::Options;
 use falconer::PermissionMode;
 use falconer_event::RunId;
 use falconer_session::{OnMissing, Resume, Session, SessionSpec};
 use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState};
+
+use tokio::time::Instant;
 
 use super::{Ending, ImageAllowance, Keeper, LiveRun};
 use crate::engines::{Launch, LaunchError};
@@ -15,6 +19,11 @@ use crate::last_exchange::last_exchange;
 use crate::limits::SessionLimits;
 use crate::recovery;
 use crate::tracker::Tracker;
+
+/// How often a session that another process runs is tried again.
+const CLAIM_AGAIN: Duration = Duration::from_millis(100);
+/// More than this is for ever.
+const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Keeper {
     /// Starts the engine, unless it runs.
@@ -58,6 +67,19 @@ impl Keeper {
                 Claim::Claimed(lease) => return Ok(lease.fence),
                 // Somebody was faster; the next look says who.
                 _ => tokio::task::yield_now().await,
+            }
+        }
+    }
+
+    /// Claims a session, and waits for whoever runs it.
+    pub(super) async fn claim_within(&self, wait: Duration) -> Result<Fence, Error> {
+        let deadline = Instant::now() + wait.min(LONGEST_WAIT);
+        loop {
+            match self.claim().await {
+                Err(Error::Elsewhere { .. }) if Instant::now() < deadline => {
+                    tokio::time::sleep(CLAIM_AGAIN).await;
+                }
+                claimed => return claimed,
             }
         }
     }

@@ -183,3 +183,35 @@ async fn a_conversation_goes_on_under_its_record_and_never_twice_at_once() {
     assert_eq!(told[0].seq, again.record.head + 1);
     events(&server, &id).await;
 }
+
+#[tokio::test]
+async fn a_session_that_another_process_runs_is_waited_for() {
+    let place = Place::new();
+    let (first, second) = (place.hub().await, place.hub().await);
+    let mut held = adopt(&place, &first, spec(&place)).await;
+    // It asks, and nobody answers.
+    held.session.send("write one").await.unwrap();
+    let told = told(&mut held.events, "run.started").await;
+    let Some(Body::RunStarted(started)) = told.last().map(|event| &event.body) else {
+        panic!("{told:?}");
+    };
+    let resumed = |wait| {
+        let resume = Resume::session(started.native_session.clone());
+        spec(&place).resume(resume).wait(wait)
+    };
+    let new = || NewSession::new("script", place.work());
+    let refused = second
+        .adopt(new(), resumed(std::time::Duration::ZERO))
+        .await;
+    assert!(
+        matches!(refused, Err(Error::Elsewhere { .. })),
+        "{refused:?}"
+    );
+    let waiting = second.adopt(new(), resumed(LIMIT));
+    let (adopted, ()) = tokio::join!(waiting, async {
+        held.session.close().await;
+        first.shut_down().await;
+    });
+    assert_eq!(adopted.unwrap().record.id, held.record.id);
+    second.shut_down().await;
+}

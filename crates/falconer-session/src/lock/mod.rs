@@ -18,6 +18,8 @@ use file::FileLock;
 
 /// How often a lock that another process holds is tried again.
 const FILE_POLL: Duration = Duration::from_millis(50);
+/// The longest wait; more than this is for ever.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Where the locks of sessions are kept.
 ///
@@ -138,7 +140,7 @@ impl SessionLocks {
     /// # Errors
     /// As [`SessionLocks::try_lock`], once the time is over.
     pub async fn lock(&self, session: &str, within: Duration) -> Result<SessionLock, LockError> {
-        let deadline = Instant::now() + within;
+        let deadline = Instant::now() + within.min(LONGEST);
         loop {
             let key = (self.directory.clone(), session.to_owned());
             let freed = held(|table| table.get(&key).cloned());

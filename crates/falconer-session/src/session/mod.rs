@@ -56,12 +56,14 @@ impl Session {
     /// `run.completed`, which always comes.
     ///
     /// # Errors
-    /// [`Error::Lock`] if the session to resume is in use, [`Error::Transcript`] if the transcript
-    /// cannot be written.
+    /// [`Error::Lock`] if the session to resume is in use and stays so while it waits,
+    /// [`Error::Transcript`] if the transcript cannot be written.
     pub async fn start(spec: SessionSpec) -> Result<(SessionHandle, EventStream), Error> {
         let lock = match &spec.resume {
             // A copy may be made of a session that runs.
-            Some(resume) if !resume.fork => Some(spec.locks.try_lock(&resume.session)?),
+            Some(resume) if !resume.fork => {
+                Some(spec.locks.lock(&resume.session, spec.wait).await?)
+            }
             _ => None,
         };
         let transcript = match &spec.transcript {
