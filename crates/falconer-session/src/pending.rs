@@ -42,6 +42,8 @@ pub(crate) enum Asked {
     },
     /// A tool is about to run; answered once all that was said before has been read.
     Call(oneshot::Sender<()>),
+    /// Something went wrong that people have to know: a word a program can match, and a text.
+    Warning(&'static str, String),
 }
 
 /// The requests that are open.

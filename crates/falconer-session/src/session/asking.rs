@@ -21,6 +21,7 @@ impl Live {
             } => self.request(ask, judged, withdrawn),
             // Who asked may be gone; then there is nobody to tell.
             Asked::Call(reply) => drop(reply.send(())),
+            Asked::Warning(kind, text) => self.warn(kind, &text),
         }
     }
 

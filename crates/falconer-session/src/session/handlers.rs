@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use falconer::protocol::hook::{HookEvent, HookOutput};
 use falconer::{
@@ -14,6 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 use super::gate::{Gate, Judged, denied};
 use crate::pending::{Ask, Asked};
 use crate::transcript::archive;
+
+/// How long archiving a transcript may take; less than an engine waits for a hook.
+const ARCHIVING: Duration = Duration::from_secs(50);
 
 /// Everything the engine asks comes to the session.
 pub(super) fn listen(options: Options, asks: mpsc::Sender<Asked>, gate: Arc<Gate>) -> Options {
@@ -30,24 +34,35 @@ pub(super) fn listen(options: Options, asks: mpsc::Sender<Asked>, gate: Arc<Gate
         .on_elicitation(move |request| ask_form(forms.clone(), request))
 }
 
-/// Keeps the engine's transcript before it is compacted. That goes on even if it fails: a
-/// conversation that does not fit any more would be stuck.
-pub(super) fn archiving(directory: PathBuf, redactor: Redactor) -> Hook {
+/// Keeps the engine's transcript before it is compacted. What cannot be kept is not compacted.
+pub(super) fn archiving(directory: PathBuf, redactor: Redactor, asks: mpsc::Sender<Asked>) -> Hook {
     let archived = move |call: HookCall| {
         let (directory, redactor) = (directory.clone(), redactor.clone());
+        let asks = asks.clone();
         async move {
             let input = call.input_json();
             let text = |name: &str| input[name].as_str().unwrap_or_default().to_owned();
             let (path, session) = (PathBuf::from(text("transcript_path")), text("session_id"));
+            let place = directory.display().to_string();
             let copying = tokio::task::spawn_blocking(move || {
                 archive(&path, &directory, &session, &redactor)
             });
-            match copying.await {
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "failed to archive a transcript"),
-                Err(error) => tracing::warn!(%error, "archiving a transcript was cut off"),
-            }
-            Ok(HookOutput::default())
+            let error = match tokio::time::timeout(ARCHIVING, copying).await {
+                Ok(Ok(Ok(_))) => return Ok(HookOutput::default()),
+                Ok(Ok(Err(error))) => error.to_string(),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => format!("it took longer than {ARCHIVING:?}"),
+            };
+            let text = format!(
+                "the conversation is not compacted, because it could not be archived in {place}: \
+                 {error}; make room there, or archive elsewhere"
+            );
+            tracing::warn!("{text}");
+            // A session that is over tells nobody.
+            let _ = asks
+                .send(Asked::Warning("archive_failed", text.clone()))
+                .await;
+            Ok(HookOutput::block(text))
         }
     };
     Hook::new(HookEvent::PreCompact, archived).on_failure(OnFailure::Continue)

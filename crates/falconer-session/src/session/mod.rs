@@ -102,7 +102,7 @@ fn prepared(
     asks: mpsc::Sender<Asked>,
     gate: &Arc<Gate>,
 ) -> Options {
-    let mut options = listen(options, asks, gate.clone());
+    let mut options = listen(options, asks.clone(), gate.clone());
     if let Some(usd) = spec.limits.usd {
         // What a turn costs is said when it is over; the engine knows earlier.
         options = options.max_budget_usd(usd);
@@ -111,7 +111,7 @@ fn prepared(
         options = options.include_partial_messages();
     }
     match &spec.archive {
-        Some(directory) => options.hook(archiving(directory.clone(), spec.redactor.clone())),
+        Some(directory) => options.hook(archiving(directory.clone(), spec.redactor.clone(), asks)),
         None => options,
     }
 }

@@ -97,7 +97,7 @@ async fn prompts_are_logged_at_debug_at_most_and_secrets_never() {
     let text = logged(LevelFilter::INFO).await;
     assert!(!text.contains(PROMPT), "{text}");
     assert!(!text.contains(SECRET), "{text}");
-    assert!(text.contains("failed to archive"), "{text}");
+    assert!(text.contains("could not be archived"), "{text}");
     assert!(text.contains("[redacted]"), "{text}");
 }
 
