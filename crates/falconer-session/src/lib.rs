@@ -59,9 +59,7 @@ pub use limits::{LimitKind, Limits, Retries, SideEffects};
 pub use lock::{Holder, LockError, SessionLock, SessionLocks};
 pub use message::{Cancelled, Delivery, Message, MessageId};
 pub use policy::{Effect, Explanation, Policy, PolicyError, sensitive_patterns};
-pub use resume_line::{
-    find_session, is_only_resume_line, resume_line, truncate_keeping_resume_line,
-};
+pub use resume_line::ResumeLine;
 pub use session::Session;
 pub use spec::{LastExchange, Lifetime, OnMissing, Resume, SessionSpec};
 pub use stream::{EventStream, Outlet};

@@ -1,89 +1,88 @@
-//! The line that tells a person how to go on with a session, and finding it again in a text.
+//! The command that goes on with a session, pasted into a prompt.
 
-/// The line for a session: the real command, in backticks.
-pub fn resume_line(session: &str) -> String {
-    format!("`claude --resume {session}`")
+/// A prompt that names the session to go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResumeLine {
+    /// The session: its id, or the beginning of it.
+    pub session: String,
+    /// The prompt without the command; empty if there is nothing else.
+    pub rest: String,
 }
 
-/// The session a text names, by `claude --resume ID` or `claude -r ID`; the last one wins.
-///
-/// The backticks may be missing; `--resume=ID` counts as well.
-pub fn find_session(text: &str) -> Option<&str> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let mut found = None;
-    for (index, word) in words.iter().enumerate() {
-        if bare(word) != "claude" {
-            continue;
-        }
-        let next = words.get(index + 1).copied().unwrap_or_default();
-        let named = match next {
-            "--resume" | "-r" => words.get(index + 2).copied(),
-            _ => next.strip_prefix("--resume="),
+impl ResumeLine {
+    /// Finds the command in a prompt: `falconer chat --resume ID`, `falconer run -r ID` or
+    /// `claude --resume ID`, with or without backticks.
+    ///
+    /// It has to stand on a line of its own (the last such line counts, and all of them are taken
+    /// out), or at the very beginning of the prompt. A command in the middle of a sentence is
+    /// something that is talked about.
+    pub fn find(prompt: &str) -> Option<Self> {
+        let of_line = |line: &str| match command(line) {
+            Some((session, "")) => Some(session.to_owned()),
+            _ => None,
         };
-        found = named.map(bare).filter(|id| is_id(id)).or(found);
-    }
-    found
-}
-
-/// Whether a text says nothing but how to go on: then the prompt is "continue".
-pub fn is_only_resume_line(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().map(bare).collect();
-    match words.as_slice() {
-        ["claude", "--resume" | "-r", id] => is_id(id),
-        ["claude", joined] => joined.strip_prefix("--resume=").is_some_and(is_id),
-        _ => false,
-    }
-}
-
-/// Shortens a text to so many characters and keeps its last resume line whole, at the end.
-///
-/// The line is kept even if it alone is longer than the limit: a person without it is lost.
-pub fn truncate_keeping_resume_line(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        return text.to_owned();
-    }
-    let Some(session) = find_session(text) else {
-        return shortened(text, longest);
-    };
-    let line = resume_line(session);
-    let room = longest.saturating_sub(line.chars().count() + 1);
-    let head = shortened(text, room);
-    // What is left of the text may hold the line already; it must not come twice.
-    match (head.is_empty(), find_session(&head) == Some(session)) {
-        (true, _) => line,
-        (false, true) => head,
-        (false, false) => format!("{head}\n{line}"),
-    }
-}
-
-fn shortened(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        return text.to_owned();
-    }
-    let Some(room) = longest.checked_sub(1) else {
-        return String::new();
-    };
-    let mut head: String = text.chars().take(room).collect();
-    // Half a resume line would name a session that does not exist.
-    if let Some(start) = head.rfind("claude ")
-        && find_session(&head[start..]) != find_session(&text[start..])
-    {
-        head.truncate(start);
-        while head.ends_with('`') {
-            head.pop();
+        if let Some(session) = prompt.lines().rev().find_map(of_line) {
+            let rest: Vec<&str> = prompt
+                .lines()
+                .filter(|line| of_line(line).is_none())
+                .collect();
+            let rest = rest.join("\n").trim().to_owned();
+            return Some(Self { session, rest });
         }
+        let (session, rest) = command(prompt)?;
+        Some(Self {
+            session: session.to_owned(),
+            rest: rest.to_owned(),
+        })
     }
-    head.push('…');
-    head
 }
 
-fn bare(word: &str) -> &str {
-    word.trim_matches(|edge| matches!(edge, '`' | '\'' | '"' | ',' | ';' | '(' | ')' | '.'))
+/// The session that a command at the beginning of a text names, and what follows it.
+fn command(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    // As the last line of a run says it.
+    let text = text.strip_prefix("continue with ").unwrap_or(text);
+    let text = text.trim_start_matches("$ ");
+    let (quoted, text) = match text.strip_prefix('`') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let (program, text) = word(text);
+    let text = match program {
+        "claude" => text,
+        "falconer" => match word(text) {
+            ("chat" | "run", text) => text,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let (flag, text) = word(text);
+    let (id, rest) = match flag.strip_prefix("--resume=") {
+        Some(id) => (id, text),
+        None if matches!(flag, "--resume" | "-r") => word(text),
+        None => return None,
+    };
+    let id = match quoted {
+        true => id.strip_suffix('`')?,
+        false => id,
+    };
+    is_id(id).then_some((id, rest))
 }
 
-/// Ids are opaque; what looks like another flag, or has no end, is none.
+/// The first word of a text, and the rest.
+fn word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim()),
+        None => (text, ""),
+    }
+}
+
+/// Ids of engines and of the store; what looks like another flag is none.
 fn is_id(id: &str) -> bool {
-    !id.is_empty() && !id.starts_with('-') && !id.contains(['`', '…']) && id.len() <= 256
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    !id.starts_with('-') && (4..=256).contains(&id.len()) && id.chars().all(is_plain)
 }
 
 #[cfg(test)]
@@ -92,62 +91,60 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn both_spellings_are_found_and_the_last_one_wins() {
+    fn the_command_is_found_where_it_stands_alone_or_first() {
+        let found = |session: &str, rest: &str| {
+            Some(ResumeLine {
+                session: session.to_owned(),
+                rest: rest.to_owned(),
+            })
+        };
         let table = [
-            ("`claude --resume abc`", Some("abc")),
-            ("claude --resume abc", Some("abc")),
-            ("`claude -r abc`", Some("abc")),
-            ("claude --resume=abc", Some("abc")),
-            ("go on with `claude --resume abc`.", Some("abc")),
-            ("`claude --resume a`\n`claude -r b`", Some("b")),
-            ("`claude -r b` and `claude --resume a`", Some("a")),
-            ("`claude --resume a` claude --resume", Some("a")),
-            ("`claude --resume a` claude -r --fork", Some("a")),
-            ("claude --continue", None),
-            ("notclaude --resume x", None),
-            ("--resume x", None),
+            ("`falconer chat --resume 8b2d2b30`", found("8b2d2b30", "")),
+            ("falconer run -r abcd", found("abcd", "")),
+            ("`claude --resume abcd`", found("abcd", "")),
+            ("claude -r abcd", found("abcd", "")),
+            ("$ claude --resume=abcd", found("abcd", "")),
+            (
+                "continue with `falconer chat --resume 8b2d2b30`\n\nnow the docs",
+                found("8b2d2b30", "now the docs"),
+            ),
+            ("do more\n  `claude -r abcd`\n", found("abcd", "do more")),
+            ("`claude -r one1`\nx\n`claude -r two2`", found("two2", "x")),
+            (
+                "falconer chat -r abcd and now the docs",
+                found("abcd", "and now the docs"),
+            ),
+            ("`falconer chat -r abcd` go\non", found("abcd", "go\non")),
+            ("why does `claude --resume abcd` fail?", None),
+            ("`claude --resume abcd", None),
+            ("claude --resume", None),
+            ("claude -r --fork", None),
+            ("claude --resume $(id)", None),
+            ("falconer sessions show abcd", None),
+            ("notclaude --resume abcd", None),
             ("", None),
         ];
         for (text, expected) in table {
-            assert_eq!(find_session(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_text_that_is_only_the_line_is_told_apart() {
-        for text in ["`claude --resume a`", " claude -r a\n", "claude --resume=a"] {
-            assert!(is_only_resume_line(text), "{text}");
-        }
-        for text in ["claude --resume", "please `claude --resume a`", "a", ""] {
-            assert!(!is_only_resume_line(text), "{text}");
+            assert_eq!(ResumeLine::find(text), expected, "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn what_is_formatted_is_read_back(id in "[A-Za-z0-9_][A-Za-z0-9_-]{0,63}") {
-            let line = resume_line(&id);
-            prop_assert_eq!(find_session(&line), Some(id.as_str()));
-        }
-
-        #[test]
-        fn the_line_survives_every_truncation(
+        fn a_line_of_its_own_is_found_in_any_text(
             before in "[a-zü \n]{0,80}",
             after in "[a-zü \n]{0,80}",
-            id in "[A-Za-z0-9][A-Za-z0-9-]{0,40}",
-            longest in 0usize..200,
+            id in "[A-Za-z0-9][A-Za-z0-9-]{3,40}",
         ) {
-            let text = format!("{before} {} {after}", resume_line(&id));
-            let short = truncate_keeping_resume_line(&text, longest);
-            prop_assert_eq!(find_session(&short), Some(id.as_str()));
-            let floor = resume_line(&id).chars().count();
-            prop_assert!(short.chars().count() <= longest.max(floor), "{}", short);
+            let text = format!("{before}\n`falconer chat --resume {id}`\n{after}");
+            let found = ResumeLine::find(&text).unwrap();
+            prop_assert_eq!(found.session, id);
+            prop_assert!(!found.rest.contains('`'));
         }
 
         #[test]
-        fn nothing_panics(text in ".{0,200}", longest in 0usize..100) {
-            let _ = find_session(&text);
-            let _ = truncate_keeping_resume_line(&text, longest);
+        fn nothing_panics(text in ".{0,200}") {
+            let _ = ResumeLine::find(&text);
         }
     }
 }

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use falconer_event::RunCompleted;
-use falconer_session::Lifetime;
+use falconer_session::{Lifetime, ResumeLine};
 
 use crate::ask::{Answering, Lines};
 use crate::drive::{self, View};
-use crate::exit::{Done, Fault};
-use crate::keep;
+use crate::exit::{Done, Fault, say};
+use crate::keep::{self, Keeping};
 use crate::render::{Detail, Motion, Screen, for_stdout};
 use crate::trust::Asking;
 use start::Start;
@@ -33,7 +33,9 @@ Examples:
 What is neither allowed nor denied is asked on the terminal: yes, no with a reason,
 always (the rule is shown), edit, or stop. Ctrl-C interrupts the turn; pressed again
 it ends the run. Without a terminal nothing waits: what would be asked is denied,
-and says so.
+and says so, unless `--answer-within` gives others time to answer.
+
+A line such as `falconer chat --resume ID` in the prompt goes on with that session.
 
 Exit codes: 0 done, 1 the agent failed, 2 wrong usage or configuration,
 3 something must be set up first, 4 internal fault, 5 a limit was reached,
@@ -75,6 +77,10 @@ pub(crate) async fn run(arguments: Run) -> Done {
         (false, true) => Output::Answer,
         (false, false) => Output::Everything,
     };
+    let mut arguments = arguments;
+    if arguments.start.resume.is_none() && !arguments.start.continue_latest {
+        go_on_as_pasted(&mut arguments);
+    }
     let text = prompt::text(arguments.prompt.as_deref(), arguments.file.as_deref())?;
     let prompt = prompt::with_attachments(text, &arguments.attach)?;
     let asking = match output {
@@ -96,6 +102,23 @@ pub(crate) async fn run(arguments: Run) -> Done {
         print_answer(&driven.completed)?;
     }
     Ok(driven.exit())
+}
+
+/// Goes on with the session that the prompt names. What was piped in names none: others wrote it.
+fn go_on_as_pasted(arguments: &mut Run) {
+    let Some(found) = arguments.prompt.as_deref().and_then(ResumeLine::find) else {
+        return;
+    };
+    let session = found.session;
+    say(
+        "note:",
+        format!("going on with session {session}, which the prompt names"),
+    );
+    arguments.start.resume = Some(session);
+    arguments.prompt = Some(match found.rest.is_empty() {
+        true => "continue".to_owned(),
+        false => found.rest,
+    });
 }
 
 fn view(output: Output, prepared: &start::Prepared) -> View<Box<dyn Write>> {

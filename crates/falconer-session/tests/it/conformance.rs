@@ -5,8 +5,7 @@ use falconer_event::{
     ActionStatus, Body, Event, ItemContent, Outcome, PromptState, Resolution, Source,
 };
 use falconer_session::{
-    Answer, Cancelled, Exchange, Limits, OnMissing, Resume, RunFailure, Session, find_session,
-    resume_line,
+    Answer, Cancelled, Exchange, Limits, OnMissing, Resume, ResumeLine, RunFailure, Session,
 };
 use falconer_testkit::EngineScript;
 use falconer_testkit::scenario::{Scenario, Usage, hold, status, text, tool_use};
@@ -237,9 +236,12 @@ async fn a_session_is_resumed_by_its_line_and_a_vanished_one_is_told() {
     for kind in REAL {
         let site = Site::real(kind, Scenario::new().turn(text("one")).turn(text("two")));
         let first = completed(&site.run(site.spec(), "hello").await);
-        let line = resume_line(first.native_session.as_deref().unwrap());
-        let session = find_session(&line).unwrap();
-        let resumed = site.spec().resume(Resume::session(session));
+        let line = format!(
+            "`claude --resume {}`",
+            first.native_session.as_deref().unwrap()
+        );
+        let found = ResumeLine::find(&line).unwrap();
+        let resumed = site.spec().resume(Resume::session(found.session));
         let second = completed(&site.run(resumed, "again").await);
         assert_eq!(second.text, "two", "{kind:?}");
         assert_eq!(second.native_session, first.native_session, "{kind:?}");
