@@ -1,5 +1,6 @@
 //! From options to a connected client.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::hook::OnFailure;
 use crate::isolation::{self, Home, IsolationError, IsolationInForce};
 use crate::launch::{HostFeatures, LaunchPlan, LaunchWarning, Surroundings};
 use crate::messages::Messages;
-use crate::options::{Billing, Options, RuntimeLimits};
+use crate::options::{Billing, Options, RuntimeLimits, Settings};
 use crate::sessions::{SessionId, Sessions};
 use crate::store::{
     MaterializeOptions, Materialized, Mirror, MirrorHandle, MirrorOptions, SessionKey, materialize,
@@ -30,7 +31,7 @@ pub(crate) async fn cli(
     let mut restored = restore(&mut options).await?;
     let host = options.host_features();
     let mut surroundings = surroundings(&options, &host).await?;
-    let (plan, standing) = isolation::settle(&options, &host, &mut surroundings).await?;
+    let (mut plan, standing) = isolation::settle(&options, &host, &mut surroundings).await?;
     for warning in &plan.warnings {
         match warning {
             // News for who writes the handler, and not for who runs the program.
@@ -53,6 +54,7 @@ pub(crate) async fn cli(
         }
         None => (None, None),
     };
+    let home = hide_settings(&mut plan, home).await?;
     let cost_before = cost_before(&options, &plan);
     let transport = transport(&options, &plan, home.map(Arc::new))?;
     let transport = options.wrapped(transport);
@@ -65,6 +67,27 @@ pub(crate) async fn cli(
         cost_before,
     };
     open(transport, options, start, first).await
+}
+
+/// Writes settings that hold secrets to a file that only this user can read, and that goes with
+/// the engine.
+async fn hide_settings(plan: &mut LaunchPlan, home: Option<Home>) -> Result<Option<Home>, Error> {
+    let Some(Settings::Inline(settings)) = plan.private_settings.take() else {
+        return Ok(home);
+    };
+    let writing = isolation::blocking(move || {
+        let home = match home {
+            Some(home) => home,
+            None => Home::create(&std::env::temp_dir())?,
+        };
+        home.put("flag-settings.json", settings.to_string().as_bytes())?;
+        Ok(home)
+    });
+    let home = writing.await?;
+    let mut flag = OsString::from("--settings=");
+    flag.push(home.path().join("flag-settings.json"));
+    plan.args.push(flag);
+    Ok(Some(home))
 }
 
 /// Connects through any transport, says hello and perhaps sends a first prompt.

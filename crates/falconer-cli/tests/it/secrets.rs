@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use falconer_testkit::ApiServer;
 use falconer_testkit::scenario::{Scenario, any, last_user_contains, status, text, tool_use};
+use falconer_testkit::{ApiServer, RealCli, clean_env};
 use serde_json::json;
 
 use crate::program::{Place, Ran, run};
@@ -299,4 +299,43 @@ fn the_state_directory_is_private_or_refused() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn a_key_of_the_shell_beats_one_of_the_settings_and_pays() {
+    let scenario = r#"{"rules": [
+        {"times": "always", "when": {"header": {"name": "x-api-key", "contains": "of-the-shell"}},
+         "reply": {"text": "paid by the shell"}},
+        {"times": "always", "reply": {"text": "paid by the settings"}}]}"#;
+    for engine in ["native", "claude"] {
+        let server = ApiServer::start(serde_json::from_str(scenario).unwrap()).unwrap();
+        let place = Place::new();
+        let home = place.path().join("home");
+        std::fs::create_dir(home.join(".claude")).unwrap();
+        let settings = json!({"env": {"ANTHROPIC_API_KEY": "sk-ant-of-the-settings-01"}});
+        std::fs::write(home.join(".claude/settings.json"), settings.to_string()).unwrap();
+        let run = |key: Option<&str>| {
+            let mut command = place.falconer();
+            command
+                .envs(clean_env(&home, &server.url()))
+                .env_remove("ANTHROPIC_API_KEY")
+                .envs(key.map(|key| ("ANTHROPIC_API_KEY", key)))
+                .env("FALCONER_CLAUDE_PATH", RealCli::find().unwrap().path())
+                .args(["run", "hi", "--json", "--engine", engine]);
+            run(&mut command, "")
+        };
+        let ran = run(Some("sk-ant-of-the-shell-0001"));
+        assert!(
+            ran.stdout.contains("paid by the shell"),
+            "{engine}: {ran:?}"
+        );
+        let source = r#""auth":"variable ANTHROPIC_API_KEY""#;
+        assert!(ran.stdout.contains(source), "{engine}: {ran:?}");
+        let ran = run(None);
+        assert!(
+            ran.stdout.contains("paid by the settings"),
+            "{engine}: {ran:?}"
+        );
+        assert!(!ran.stdout.contains(source), "{engine}: {ran:?}");
+    }
 }

@@ -158,3 +158,25 @@ fn the_main_working_tree_of_a_linked_one_needs_trust_too() {
     let (flags, said) = started(&place, &linked, &[]);
     assert!(is_left_out(&flags), "{flags}{said}");
 }
+
+#[test]
+fn a_key_of_the_shell_that_has_to_beat_one_of_the_settings_is_on_no_command_line() {
+    let place = Place::new();
+    let work = place.path().join("work");
+    put(
+        &place.path().join("home/.claude/settings.json"),
+        r#"{"env":{"ANTHROPIC_API_KEY":"sk-ant-of-the-settings-01"}}"#,
+    );
+    let (flags, _) = started(&place, &work, &[]);
+    assert!(!flags.contains("sk-ant-"), "{flags}");
+    let file = flags
+        .lines()
+        .find_map(|flag| flag.strip_prefix("--settings="));
+    assert!(
+        !Path::new(file.unwrap()).exists(),
+        "it goes with the engine"
+    );
+    put(&place.path().join("home/.claude/settings.json"), "{}");
+    let (flags, _) = started(&place, &work, &[]);
+    assert!(!flags.contains("--settings="), "{flags}");
+}

@@ -35,7 +35,13 @@ const ANTHROPIC_VARIABLES: &[&str] = &[
     "ANTHROPIC_AUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",
     "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_USE_BEDROCK",
 ];
+
+/// Everything that decides who is asked, and who pays.
+pub(crate) const AUTH_VARIABLES: [&[&str]; 3] =
+    [ANTHROPIC_VARIABLES, BEDROCK_VARIABLES, VERTEX_VARIABLES];
 
 /// Variables for authentication, a shell's value before one of the user's settings.
 ///
@@ -48,8 +54,7 @@ pub(crate) struct HostVariables {
 impl HostVariables {
     pub(crate) fn of(sources: &Sources) -> Self {
         let settings = settings_env(sources);
-        let names = [ANTHROPIC_VARIABLES, BEDROCK_VARIABLES, VERTEX_VARIABLES];
-        let found = names.into_iter().flatten().filter_map(|name| {
+        let found = AUTH_VARIABLES.into_iter().flatten().filter_map(|name| {
             let shell = sources.value(name).map(OsStr::to_owned);
             let fallback = || settings.get(*name).map(OsString::from);
             Some((*name, shell.or_else(fallback)?))

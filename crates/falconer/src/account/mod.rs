@@ -32,4 +32,4 @@ pub use discovery::{Discovery, NoAccount};
 pub use document::FileProblem;
 pub use sources::Sources;
 
-pub(crate) use host::{BEDROCK_VARIABLES, HostVariables, VERTEX_VARIABLES};
+pub(crate) use host::{AUTH_VARIABLES, BEDROCK_VARIABLES, HostVariables, VERTEX_VARIABLES};

@@ -4,9 +4,9 @@
 //! loses it; so a home without a lock belongs to nobody and is swept at the next start.
 
 use std::fs::Permissions;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,6 +65,15 @@ impl Home {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes a file that only this user can read.
+    pub(crate) fn put(&self, name: &str, content: &[u8]) -> Result<(), IsolationError> {
+        let path = self.path.join(name);
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(content))
+            .map_err(IsolationError::home("write", &path))
     }
 }
 

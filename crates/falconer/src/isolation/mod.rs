@@ -45,4 +45,4 @@ pub use sandbox::{Nesting, Sandbox, SandboxConfig};
 pub use skill::{Skill, SkillProblem};
 
 pub(crate) use plan::{Facts, apply};
-pub(crate) use start::settle;
+pub(crate) use start::{blocking, settle};

@@ -57,7 +57,8 @@ pub(crate) async fn settle(
     Ok((plan, Some(Standing { home, in_force })))
 }
 
-async fn blocking<T: Send + 'static>(
+/// Does work on files off the async threads.
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, IsolationError> + Send + 'static,
 ) -> Result<T, IsolationError> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -39,6 +39,12 @@ impl fmt::Display for LaunchPlan {
                 secrets.masked(settings)
             )?;
         }
+        if self.private_settings.is_some() {
+            writeln!(
+                f,
+                "# settings with the shell's credentials are in a private file"
+            )?;
+        }
         for warning in &self.warnings {
             writeln!(f, "# warning: {}", secrets.masked(warning.to_string()))?;
         }

@@ -9,7 +9,7 @@ use crate::options::{
     API_CREDENTIALS, Auth, Billing, EnvironmentChange, LaunchOptions, PROVIDER_SWITCHES,
 };
 
-use super::LaunchWarning;
+use super::{LaunchWarning, SettingsVariable, Surroundings};
 
 /// Not inherited unless asked for: they would make the engine think it runs inside itself,
 /// or change how it runs.
@@ -131,25 +131,54 @@ fn authenticate(
     }
 }
 
-/// Variables to repeat in the settings, because settings files would win over the environment:
-/// the address, and nothing for every way to authenticate that was not chosen. Secrets are not
-/// repeated; they would show on the command line.
-pub(super) fn pins(options: &LaunchOptions) -> Vec<(&'static str, String)> {
+/// Variables to repeat in the settings, because settings files would win over the environment.
+#[derive(Debug, Default)]
+pub(super) struct Pins {
+    pub(super) variables: Vec<(String, String)>,
+    /// Whether there are secrets among them, which must not show on a command line.
+    pub(super) is_secret: bool,
+}
+
+/// The address, and nothing for every way to authenticate that was not chosen. If none was, what
+/// the shell says about it and a settings file says, too.
+pub(super) fn pins(
+    options: &LaunchOptions,
+    environment: &Environment,
+    surroundings: &Surroundings,
+) -> Pins {
     let auth = &options.auth.auth;
-    let mut pins = Vec::new();
+    let mut pins = Pins::default();
     if let Some(url) = &options.auth.base_url {
-        pins.push(("ANTHROPIC_BASE_URL", url.clone()));
+        let name = "ANTHROPIC_BASE_URL".to_owned();
+        pins.variables.push((name, url.clone()));
     }
     if matches!(auth, Auth::Inherit) {
+        for SettingsVariable { name, .. } in &surroundings.settings_variables {
+            let is_pinned = pins.variables.iter().any(|(other, _)| other == name);
+            let value = environment.value(name).filter(|value| !value.is_empty());
+            if let (false, Some(value)) = (is_pinned, value) {
+                pins.is_secret |= falconer_secret::is_secret_name(name) || value.contains('@');
+                pins.variables.push((name.clone(), value.to_owned()));
+            }
+        }
         return pins;
     }
     for name in PROVIDER_SWITCHES {
         let chosen = credentials(auth)
             .into_iter()
             .find(|(other, _)| other == name);
-        pins.push((name, chosen.map_or_else(String::new, |(_, value)| value)));
+        let value = chosen.map_or_else(String::new, |(_, value)| value);
+        pins.variables.push(((*name).to_owned(), value));
     }
     pins
+}
+
+impl Environment {
+    fn value(&self, name: &str) -> Option<&str> {
+        let mut variables = self.variables.iter();
+        let (_, value) = variables.find(|(other, _)| other == name)?;
+        value.to_str()
+    }
 }
 
 /// The variables that carry the credentials chosen.

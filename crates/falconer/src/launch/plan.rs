@@ -11,7 +11,7 @@ use falconer_protocol::hook::{HookEvent, HookMatcher};
 use crate::account::models;
 use crate::error::Error;
 use crate::isolation::{self, IsolationPlan};
-use crate::options::{Billing, Options};
+use crate::options::{Billing, Options, Settings};
 
 use super::version::{OLDEST_CLI_VERSION, TESTED_CLI_VERSION};
 use super::{
@@ -82,6 +82,8 @@ pub struct LaunchPlan {
     pub isolation: Option<IsolationPlan>,
     pub(super) inherited: Vec<(OsString, OsString)>,
     pub(super) environment_cleared: bool,
+    /// Settings with secrets, for a file that nobody else can read.
+    pub(crate) private_settings: Option<Settings>,
 }
 
 impl LaunchPlan {
@@ -181,15 +183,22 @@ impl Options {
                 (launch, Some(plan))
             }
         };
+        let environment = environment::environment(&launch, &surroundings.env);
         let model_warnings = models::adapt(&mut launch);
         let mut problems = check::problems(&launch, host, surroundings);
         let features = CliFeature::used_by(&launch, host);
         problems.extend(unsupported(&features, surroundings.version.as_ref()));
-        let settings = settings::value(&launch.settings, &environment::pins(&launch), surroundings);
+        let pins = environment::pins(&launch, &environment, surroundings);
+        let settings = settings::value(&launch.settings, &pins.variables, surroundings);
         let settings = settings.unwrap_or_else(|problem| {
             problems.push(problem);
             None
         });
+        // Everybody can read the arguments of a process; those of an engine in this one stay here.
+        let (settings, private_settings) = match pins.is_secret && self.engine.is_none() {
+            true => (None, settings),
+            false => (settings, None),
+        };
         let args = arguments::arguments(&launch, host, settings.as_ref());
         problems.extend(check::argument_problems(&args));
         if !problems.is_empty() {
@@ -197,7 +206,6 @@ impl Options {
                 problems: problems.into(),
             });
         }
-        let environment = environment::environment(&launch, &surroundings.env);
         let mut warnings = version_warnings(&features, surroundings);
         warnings.extend(environment.warnings);
         warnings.extend(model_warnings);
@@ -213,6 +221,7 @@ impl Options {
             isolation,
             inherited: surroundings.env.clone(),
             environment_cleared: launch.environment.cleared,
+            private_settings,
         })
     }
 }

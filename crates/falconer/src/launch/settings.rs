@@ -12,7 +12,7 @@ type SettingsOptions = crate::options::SettingsOptions;
 /// The settings to pass, with `pins` in their `env` section, or why they cannot be put together.
 pub(super) fn value(
     options: &SettingsOptions,
-    pins: &[(&'static str, String)],
+    pins: &[(String, String)],
     surroundings: &Surroundings,
 ) -> Result<Option<Settings>, OptionProblem> {
     let sandbox = sandbox(options);
@@ -42,7 +42,7 @@ pub(super) fn value(
             .entry("env")
             .or_insert_with(|| Value::Object(Map::new()));
         for (name, value) in pins {
-            env[*name] = Value::from(value.clone());
+            env[name] = Value::from(value.clone());
         }
     }
     Ok(Some(Settings::Inline(Value::Object(settings))))

@@ -1,15 +1,17 @@
 //! Variables that settings files of the machine set.
 //!
 //! The CLI prefers the `env` section of its settings to its real environment. So a credential
-//! chosen by the caller could lose to one in a file, and somebody else would be billed.
+//! chosen by the caller, or exported in the shell, could lose to one in a file, and somebody else
+//! would be billed.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::account::AUTH_VARIABLES;
 use crate::account::document;
-use crate::options::{API_CREDENTIALS, Auth, LaunchOptions, PROVIDER_SWITCHES, SettingSource};
+use crate::options::{LaunchOptions, SettingSource};
 
 /// A variable in the `env` section of a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +34,8 @@ impl SettingsVariable {
     }
 }
 
-/// Reads the settings files that the CLI will read, if the way to authenticate was chosen.
+/// Reads the settings files that the CLI will read.
 pub(super) fn read(options: &LaunchOptions, env: &[(OsString, OsString)]) -> Vec<SettingsVariable> {
-    if matches!(options.auth.auth, Auth::Inherit) {
-        return Vec::new();
-    }
     let files = files(options, env).into_iter();
     files.flat_map(|file| variables(&file)).collect()
 }
@@ -67,14 +66,15 @@ fn files(options: &LaunchOptions, env: &[(OsString, OsString)]) -> Vec<PathBuf> 
 /// The variables for authentication in one file; a file that cannot be read has none.
 fn variables(file: &Path) -> Vec<SettingsVariable> {
     let settings = Value::Object(document::object(file).unwrap_or_default());
-    let names = API_CREDENTIALS.iter().chain(PROVIDER_SWITCHES);
-    let names = names.chain(&["CLAUDE_CODE_OAUTH_TOKEN"]);
+    let names = AUTH_VARIABLES.into_iter().flatten();
     let set = names.filter(|name| settings["env"].get(**name).is_some());
     set.map(|name| SettingsVariable::new(file, *name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::{SettingsVariable, read};
     use crate::options::{Auth, Options, SettingSource};
 
@@ -106,7 +106,7 @@ mod tests {
             Options::new().cwd(root.join("work")).auth(key)
         };
         let key = SettingsVariable::new(user, "ANTHROPIC_API_KEY");
-        let bedrock = |file| SettingsVariable::new(file, "CLAUDE_CODE_USE_BEDROCK");
+        let bedrock = |file: PathBuf| SettingsVariable::new(file, "CLAUDE_CODE_USE_BEDROCK");
         let project = bedrock(project);
         let table = [
             (options(), vec![home.clone()], vec![key, project.clone()]),
@@ -121,7 +121,17 @@ mod tests {
                 vec![home.clone()],
                 vec![project],
             ),
-            (options().auth(Auth::Inherit), vec![home], vec![]),
+            (
+                options().auth(Auth::Inherit),
+                vec![home],
+                vec![
+                    SettingsVariable::new(
+                        root.join("home/.claude/settings.json"),
+                        "ANTHROPIC_API_KEY",
+                    ),
+                    bedrock(root.join("work/.claude/settings.json")),
+                ],
+            ),
         ];
         for (options, env, expected) in table {
             assert_eq!(read(&options.launch, &env), expected);

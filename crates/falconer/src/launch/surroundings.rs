@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::isolation::Facts;
 use crate::options::{LaunchOptions, Options, Settings};
 
+use super::environment::environment;
 use super::locate::{ThisMachine, locate};
 use super::settings_variables::{self, SettingsVariable};
 use super::version::{VERSION_TIMEOUT, version_of};
@@ -111,7 +112,8 @@ impl Surroundings {
     async fn look_around(&mut self, options: &LaunchOptions) {
         self.env = falconer_sandbox::variables();
         self.uid = user_id();
-        self.settings_variables = settings_variables::read(options, &self.env);
+        let planned = environment(options, &self.env).variables;
+        self.settings_variables = settings_variables::read(options, &planned);
         self.settings_file = settings_file(options).await;
     }
 
