@@ -125,10 +125,17 @@ fn without_region(name: &str) -> &str {
     stripped.unwrap_or(name)
 }
 
+/// Chooses the model of this way to authenticate, if none was chosen.
+pub(crate) fn set_default(options: &mut LaunchOptions, auth: &Auth) {
+    let model = &mut options.model.model;
+    model.get_or_insert_with(|| default_for(auth).to_owned());
+}
+
 /// Names the models of a run as the way to authenticate needs it.
-pub(crate) fn adapt(options: &mut LaunchOptions) -> Vec<LaunchWarning> {
+pub(crate) fn adapt(options: &mut LaunchOptions, uses_bedrock: bool) -> Vec<LaunchWarning> {
     let convert = match options.auth.auth {
         Auth::Bedrock { .. } => to_bedrock,
+        Auth::Inherit if uses_bedrock => to_bedrock,
         // Which provider it will be, or which names it has, is not known here.
         Auth::Inherit | Auth::Vertex { .. } => return Vec::new(),
         _ => to_anthropic,

@@ -179,6 +179,12 @@ impl Environment {
         let (_, value) = variables.find(|(other, _)| other == name)?;
         value.to_str()
     }
+
+    /// Whether requests go to Amazon Bedrock.
+    pub(super) fn uses_bedrock(&self) -> bool {
+        let switch = self.value("CLAUDE_CODE_USE_BEDROCK");
+        switch.is_some_and(|switch| !matches!(switch, "" | "0" | "false" | "no" | "off"))
+    }
 }
 
 /// The variables that carry the credentials chosen.

@@ -11,7 +11,7 @@ use falconer_protocol::hook::{HookEvent, HookMatcher};
 use crate::account::models;
 use crate::error::Error;
 use crate::isolation::{self, IsolationPlan};
-use crate::options::{Billing, Options, Settings};
+use crate::options::{Auth, Billing, Options, Settings};
 
 use super::version::{OLDEST_CLI_VERSION, TESTED_CLI_VERSION};
 use super::{
@@ -184,7 +184,11 @@ impl Options {
             }
         };
         let environment = environment::environment(&launch, &surroundings.env);
-        let model_warnings = models::adapt(&mut launch);
+        if environment.uses_bedrock() && self.engine.is_some() {
+            // The official CLI has a default of its own.
+            models::set_default(&mut launch, &Auth::Bedrock { region: None });
+        }
+        let model_warnings = models::adapt(&mut launch, environment.uses_bedrock());
         let mut problems = check::problems(&launch, host, surroundings);
         let features = CliFeature::used_by(&launch, host);
         problems.extend(unsupported(&features, surroundings.version.as_ref()));

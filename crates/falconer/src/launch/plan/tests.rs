@@ -11,6 +11,8 @@ use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::sandbox::SandboxSettings;
 use serde_json::{Value, json};
 
+use crate::account::models;
+
 use super::super::{HostFeatures, LaunchPlan, LaunchWarning, SdkServer, Surroundings};
 use crate::options::{
     Auth, Billing, BuiltinTools, Effort, Options, PermissionPrompts, Plugin, PreviewFormat,
@@ -678,6 +680,51 @@ fn the_credentials_chosen_are_the_only_ones_left() {
             removed.count() > 0 || matches!(auth, Auth::Inherit),
             "{auth:?}"
         );
+    }
+}
+
+#[test]
+fn models_are_named_for_bedrock_where_the_environment_chooses_it() {
+    let machine = Surroundings::new("/c").with_variable("CLAUDE_CODE_USE_BEDROCK", "1");
+    let off = Surroundings::new("/c").with_variable("CLAUDE_CODE_USE_BEDROCK", "0");
+    let model = |options: Options, machine: &Surroundings| {
+        let plan = options.plan(&HostFeatures::default(), machine).unwrap();
+        let args = strings(&plan.args);
+        let named = args.iter().find_map(|arg| arg.strip_prefix("--model="));
+        named.map(str::to_owned)
+    };
+    let new = Options::new;
+    let named = "us.anthropic.claude-sonnet-4-20250514-v1:0";
+    let chosen = || new().model("claude-sonnet-4-20250514");
+    assert_eq!(model(chosen(), &machine).as_deref(), Some(named));
+    assert_eq!(
+        model(chosen(), &off).as_deref(),
+        Some("claude-sonnet-4-20250514")
+    );
+    // The official CLI has a default for Bedrock; an engine in this process is told one.
+    assert_eq!(model(new(), &machine), None);
+    let default = models::default_for(&Auth::Bedrock { region: None });
+    assert_eq!(
+        model(new().engine(Nothing), &machine).as_deref(),
+        Some(default)
+    );
+    assert_eq!(model(new().engine(Nothing), &off), None);
+}
+
+/// An engine that is never opened.
+#[derive(Debug)]
+struct Nothing;
+
+impl crate::InProcessEngine for Nothing {
+    fn name(&self) -> &str {
+        "nothing"
+    }
+
+    fn open(
+        &self,
+        _: crate::EngineLaunch,
+    ) -> futures_util::future::BoxFuture<'static, Result<crate::Link, crate::Error>> {
+        unreachable!("a plan opens nothing")
     }
 }
 
