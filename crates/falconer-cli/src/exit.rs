@@ -216,7 +216,7 @@ impl From<falconer_session::Error> for Fault {
             Session::Lock(LockError::Held { .. }) => Self::new(
                 Exit::Session,
                 &error,
-                "wait for the other run to end, or add `--fork` to go on with a copy",
+                "add `--wait` to wait for the other run, or `--fork` to go on with a copy",
             ),
             Session::Lock(_) | Session::Transcript { .. } => Self::setup(
                 &error,

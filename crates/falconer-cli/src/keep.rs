@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use falconer::Options;
 use falconer_hub::{Hub, HubConfig, NewSession};
@@ -22,6 +23,9 @@ use crate::sessions;
 
 /// The length of an id that is not cut off.
 const FULL_ID: usize = 36;
+
+/// Starting a session that nobody else has takes less.
+const A_WHILE: Duration = Duration::from_millis(500);
 
 /// Who answers, for the record.
 const BY: &str = "terminal";
@@ -85,9 +89,10 @@ pub(crate) async fn start(
         Keeping::In(file) => Some(Kept::open(file.clone(), &prepared).await?),
         Keeping::Usual => usual(&prepared).await,
     };
+    let wait = prepared.wait;
     let Some(kept) = kept else {
         let spec = lasting(prepared.into_spec()?, lifetime);
-        return Agent::start(spec).await;
+        return saying_so(wait, Agent::start(spec)).await;
     };
     let new = kept.new_session(&prepared);
     let resume = match &prepared.resume {
@@ -98,7 +103,7 @@ pub(crate) async fn start(
     if let Some(resume) = resume {
         spec = spec.resume(resume);
     }
-    match kept.hub.adopt(new, spec).await {
+    match saying_so(wait, kept.hub.adopt(new, spec)).await {
         Ok(adopted) => {
             let agent = Agent {
                 session: adopted.session,
@@ -111,6 +116,22 @@ pub(crate) async fn start(
             Err(error.into())
         }
     }
+}
+
+/// Says so if it takes a while, because another run works on the session.
+async fn saying_so<T>(wait: Option<Duration>, starting: impl Future<Output = T>) -> T {
+    let mut starting = std::pin::pin!(starting);
+    if wait.is_some() {
+        tokio::select! {
+            started = &mut starting => return started,
+            () = tokio::time::sleep(A_WHILE) => {}
+        }
+        say(
+            "note:",
+            "waiting for another run of this session to end; Ctrl-C gives up",
+        );
+    }
+    starting.await
 }
 
 /// A session may be named by the beginning of its id, as the other commands print and take it.
@@ -295,7 +316,7 @@ impl From<falconer_hub::Error> for Fault {
             Error::Elsewhere { .. } => Self::new(
                 Exit::Session,
                 error,
-                "send it a message there, or go on with a copy: add `--fork`",
+                "send it a message there, wait for it with `--wait`, or go on with a copy: add `--fork`",
             ),
             Error::Invalid(_) => Self::usage(error, "see `--help`"),
             Error::BypassRefused(_) => Self::setup(

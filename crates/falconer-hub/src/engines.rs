@@ -1,11 +1,12 @@
 //! How the engine of a session is started: decided by whoever owns the hub.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use falconer::Options;
 use falconer_event::Run;
-use falconer_session::{ModelInfo, Policy};
+use falconer_session::{ModelInfo, Policy, Retries};
 use falconer_store::SessionRecord;
 
 use crate::isolation::SessionIsolation;
@@ -27,6 +28,12 @@ pub struct Launch {
     pub untrusted: Option<String>,
     /// What the run may take at most, whatever the session says.
     pub limits: SessionLimits,
+    /// When a turn that failed is tried again.
+    pub retries: Retries,
+    /// Where conversations are kept before they are compacted.
+    pub archive: Option<PathBuf>,
+    /// How long a request stays open before it is denied, if not as long as the hub says.
+    pub answer_within: Option<Duration>,
 }
 
 impl Launch {
@@ -38,7 +45,31 @@ impl Launch {
             policy: None,
             untrusted: None,
             limits: SessionLimits::default(),
+            retries: Retries::default(),
+            archive: None,
+            answer_within: None,
         }
+    }
+
+    /// When a turn that failed is tried again.
+    #[must_use]
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// How long a request stays open before it is denied.
+    #[must_use]
+    pub fn answer_within(mut self, time: Duration) -> Self {
+        self.answer_within = Some(time);
+        self
+    }
+
+    /// Where conversations are kept before they are compacted.
+    #[must_use]
+    pub fn archive(mut self, directory: Option<PathBuf>) -> Self {
+        self.archive = directory;
+        self
     }
 
     /// What the run may take at most, whatever the session says.

@@ -37,6 +37,8 @@ pub(crate) enum Answering {
     Yes(&'static str),
     /// No to everything, because nobody can be asked; the text says why.
     No(&'static str),
+    /// Whoever sees the session in the store, until the request expires.
+    Others,
 }
 
 /// A request that is open.
@@ -275,7 +277,7 @@ impl Open {
         screen: &mut Screen<W>,
     ) -> io::Result<Option<Verdict>> {
         let (verdict, said) = match answering {
-            Answering::Person(_) => return Ok(None),
+            Answering::Person(_) | Answering::Others => return Ok(None),
             Answering::Yes(why) => (self.yes(), format!("yes ({why})")),
             Answering::No(why) => (Verdict::Deny((*why).to_owned()), format!("no ({why})")),
         };
@@ -285,6 +287,17 @@ impl Open {
         self.prompt(screen)?;
         screen.finish_prompt(&said)?;
         Ok(Some(verdict))
+    }
+
+    /// Shows a request that somebody else is to answer.
+    pub(crate) fn leave_to_others<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
+        for row in self.sheet().rows(Window::now().columns) {
+            screen.line(row)?;
+        }
+        screen.line(format!(
+            "  waiting for an answer: `falconer approve {}`, or in the browser",
+            self.id
+        ))
     }
 
     fn yes(&self) -> Verdict {

@@ -62,10 +62,19 @@ pub(crate) struct RunConfig {
     pub(crate) max_usd: Option<f64>,
     /// Stop when so many tokens were used.
     pub(crate) max_tokens: Option<u64>,
-    /// Stop after so many seconds.
+    /// Stop after so many seconds. If not set, runs without a terminal stop after 6 hours, those of
+    /// a server after a day, and those on a terminal never.
     pub(crate) deadline_seconds: Option<u64>,
     /// Stop when the engine has said nothing for so many seconds while it was at work.
     pub(crate) silence_seconds: Option<u64>,
+    /// Deny what is asked after so many seconds without an answer. If not set, a server waits a day,
+    /// a run without a terminal not at all, and one on a terminal for ever.
+    pub(crate) answer_seconds: Option<u64>,
+    /// How often a turn that failed for a passing reason is sent again; 2 if not set, 0 is never.
+    pub(crate) retries: Option<u32>,
+    /// Keep whole conversations in this directory before they are compacted. What cannot be kept
+    /// there is not compacted.
+    pub(crate) archive: Option<String>,
 }
 
 /// The official Claude Code CLI.

@@ -142,7 +142,7 @@ fn introduce<W: Write>(
     screen.line(format!("{} {}", "project".dimmed(), project.display()))?;
     screen.line(format!("{} native, in this process", "engine ".dimmed()))?;
     match answering {
-        Answering::Person(_) => {
+        Answering::Person(_) | Answering::Others => {
             screen.line(format!("{} asked on this terminal", "rights ".dimmed()))?;
         }
         Answering::Yes(why) | Answering::No(why) => {

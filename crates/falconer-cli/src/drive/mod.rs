@@ -217,6 +217,11 @@ impl<W: Write> Driver<'_, W> {
 
     async fn ask(&mut self, open: Open, answering: &mut Answering) -> Result<(), Fault> {
         let verdict = match (&mut *self.view, &mut *answering) {
+            (View::Json(_), Answering::Others) => None,
+            (View::Person(screen), Answering::Others) => {
+                open.leave_to_others(screen)?;
+                None
+            }
             (View::Json(_), _) => {
                 let why = "nobody is asked when the output is for programs";
                 Some(falconer_session::Verdict::Deny(why.to_owned()))
@@ -277,6 +282,9 @@ pub(crate) fn settled(resolution: Resolution, by: &str) -> String {
     match resolution {
         Resolution::Allowed => format!("  (allowed by {})", visible_line(by)),
         Resolution::Denied => format!("  (denied by {})", visible_line(by)),
+        Resolution::Expired => "  (denied, because nobody answered in time; `--answer-within` and \
+             `run.answer_seconds` say how long to wait)"
+            .to_owned(),
         _ => "  (no longer asked)".to_owned(),
     }
 }

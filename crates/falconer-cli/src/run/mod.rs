@@ -92,7 +92,7 @@ pub(crate) async fn run(arguments: Run) -> Done {
         prepared.options = prepared.options.output_schema(prompt::schema(file)?);
     }
     let mut view = view(output, &prepared);
-    let mut answering = answering(output);
+    let mut answering = answering(output, &prepared);
     let (agent, mut events) = keep::start(prepared, Lifetime::UntilIdle).await?;
     drive::send(&agent.session, prompt).await?;
     let driven = drive::drive(&agent, &mut events, &mut view, &mut answering).await;
@@ -139,15 +139,18 @@ fn view(output: Output, prepared: &start::Prepared) -> View<Box<dyn Write>> {
     }
 }
 
-/// A person is asked only where he sees the question and can type.
-fn answering(output: Output) -> Answering {
+/// A person is asked only where he sees the question and can type. Others are waited for if
+/// somebody said how long.
+fn answering(output: Output, prepared: &start::Prepared) -> Answering {
     let sees = match output {
         Output::Everything => io::stdout().is_terminal(),
         Output::Answer => io::stderr().is_terminal(),
         Output::Events => false,
     };
+    let is_kept = prepared.keeping != Keeping::Nowhere;
     match sees && io::stdin().is_terminal() {
         true => Answering::Person(Lines::of_stdin()),
+        false if is_kept && prepared.answer_within.is_some() => Answering::Others,
         false => Answering::No("there is no terminal to ask on"),
     }
 }

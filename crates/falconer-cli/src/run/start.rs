@@ -1,5 +1,6 @@
 //! From flags and configuration to a session that can be started; `run` and `chat` share it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use falconer::sessions::Sessions;
 use falconer::{Options, PermissionMode};
 use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, choose};
 use falconer_rule::flaw;
-use falconer_session::{Limits, Policy, Resume, SessionLocks, SessionSpec};
+use falconer_session::{Limits, Policy, Resume, Retries, SessionLocks, SessionSpec};
 use serde_json::{Value, json};
 
 use crate::config::{self, Config, EngineName, Isolation, Mode};
@@ -19,6 +20,9 @@ use crate::here;
 use crate::keep::{Keeping, Terms};
 use crate::places;
 use crate::trust::{self, Asking, TrustFlag};
+
+/// How long a run may take that nobody watches, unless somebody says otherwise.
+const UNATTENDED: Duration = Duration::from_secs(6 * 3600);
 
 /// Flags that say what is started.
 #[derive(Debug, Args, Default)]
@@ -90,6 +94,10 @@ pub(crate) struct Start {
     /// Stop when the engine is silent for so long while it works
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
     pub(crate) silence: Option<Duration>,
+    /// Deny what is asked after this time without an answer. Without a terminal others may answer
+    /// until then: in the browser, or with `falconer approve`
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub(crate) answer_within: Option<Duration>,
     /// Go on with the newest session of the directory
     #[arg(
         long = "continue",
@@ -104,6 +112,17 @@ pub(crate) struct Start {
     /// Go on with a copy of the session
     #[arg(long, help_heading = "Session")]
     pub(crate) fork: bool,
+    /// Wait for a session that another run works on, this long or until it is free
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "8760h",
+        help_heading = "Session"
+    )]
+    pub(crate) wait: Option<Duration>,
     /// Keep the session in this store instead of the usual one
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub(crate) store: Option<PathBuf>,
@@ -120,7 +139,13 @@ pub(crate) struct Prepared {
     pub(crate) options: Options,
     about: falconer_event::Run,
     limits: Limits,
+    retries: Retries,
+    archive: Option<PathBuf>,
     policy: Option<Policy>,
+    /// How long a request stays open, if somebody has said so.
+    pub(crate) answer_within: Option<Duration>,
+    /// How long to wait for a session that another run works on.
+    pub(crate) wait: Option<Duration>,
     pub(crate) resume: Option<Resume>,
     pub(crate) model: Option<String>,
     pub(crate) mode: Mode,
@@ -154,9 +179,14 @@ impl Prepared {
             .options(self.options.include_partial_messages())
             .about(self.about)
             .limits(self.limits)
+            .retries(self.retries)
+            .wait(self.wait.unwrap_or_default())
             .redactor(here::redactor().clone())
             // A person may be at lunch; a program is never asked.
-            .answer_within(Duration::MAX);
+            .answer_within(self.answer_within.unwrap_or(Duration::MAX));
+        if let Some(directory) = self.archive {
+            spec = spec.archive(directory);
+        }
         if let Some(policy) = self.policy {
             spec = spec.policy(Arc::new(policy));
         }
@@ -194,7 +224,13 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
     Ok(Prepared {
         options,
         about: chosen.about,
-        limits: limits(start, &config),
+        limits: limits(start, &config, asking),
+        retries: retries(&config),
+        archive: archive(&config)?,
+        answer_within: start
+            .answer_within
+            .or(config.run.answer_seconds.map(Duration::from_secs)),
+        wait: start.wait,
         policy: policy(start, &config)?,
         resume: resume(start, &cwd)?,
         model: request.model,
@@ -333,16 +369,42 @@ fn no_directory(path: &Path, problem: &str) -> Fault {
     Fault::setup(text, "choose a directory that exists and may be entered")
 }
 
-fn limits(start: &Start, config: &Config) -> Limits {
+fn limits(start: &Start, config: &Config, asking: Asking) -> Limits {
     let run = &config.run;
     let seconds = |seconds: Option<u64>| seconds.map(Duration::from_secs);
+    let unattended = match asking {
+        Asking::Person => None,
+        Asking::Nobody => Some(UNATTENDED),
+    };
     let mut limits = Limits::default();
-    limits.deadline = start.deadline.or(seconds(run.deadline_seconds));
+    limits.deadline = start
+        .deadline
+        .or(seconds(run.deadline_seconds))
+        .or(unattended);
     limits.silence = start.silence.or(seconds(run.silence_seconds));
     limits.turns = start.max_turns.or(run.max_turns);
     limits.usd = start.max_budget_usd.or(run.max_usd);
     limits.total_tokens = start.max_tokens.or(run.max_tokens);
     limits
+}
+
+/// When a turn that failed is sent again.
+pub(crate) fn retries(config: &Config) -> Retries {
+    let mut retries = Retries::default();
+    if let Some(again) = config.run.retries {
+        retries.attempts = again.saturating_add(1);
+    }
+    retries
+}
+
+/// Where conversations are kept before they are compacted.
+pub(crate) fn archive(config: &Config) -> io::Result<Option<PathBuf>> {
+    config
+        .run
+        .archive
+        .as_deref()
+        .map(std::path::absolute)
+        .transpose()
 }
 
 pub(crate) fn read_policy(path: &Path) -> Result<Policy, Fault> {
@@ -369,6 +431,12 @@ fn resume(start: &Start, cwd: &Path) -> Result<Option<Resume>, Fault> {
         (None, false) if start.fork => {
             return Err(Fault::usage(
                 "`--fork` needs a session to copy",
+                "add `--resume SESSION` or `--continue`",
+            ));
+        }
+        (None, false) if start.wait.is_some() => {
+            return Err(Fault::usage(
+                "`--wait` needs a session to wait for",
                 "add `--resume SESSION` or `--continue`",
             ));
         }
@@ -436,5 +504,28 @@ mod tests {
         for text in ["0", "-1", "NaN", "inf", "much"] {
             assert!(amount(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_run_that_nobody_watches_has_a_deadline_unless_told_otherwise() {
+        let hours = |hours: u64| Some(Duration::from_secs(hours * 3600));
+        let of = |start: &Start, config: &Config, asking| limits(start, config, asking).deadline;
+        let (mut start, mut config) = (Start::default(), Config::default());
+        assert_eq!(of(&start, &config, Asking::Nobody), hours(6));
+        assert_eq!(of(&start, &config, Asking::Person), None);
+        config.run.deadline_seconds = Some(36_000);
+        assert_eq!(of(&start, &config, Asking::Nobody), hours(10));
+        start.deadline = hours(20);
+        assert_eq!(of(&start, &config, Asking::Nobody), hours(20));
+    }
+
+    #[test]
+    fn retries_are_counted_without_the_first_attempt() {
+        let mut config = Config::default();
+        assert_eq!(retries(&config), Retries::default());
+        config.run.retries = Some(0);
+        assert_eq!(retries(&config), Retries::never());
+        config.run.retries = Some(4);
+        assert_eq!(retries(&config).attempts, 5);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use falconer_hub::{
     Bypass, Engines, Launch, LaunchError, ProjectTrust, SessionIsolation, SessionLimits,
@@ -122,7 +123,10 @@ impl Engines for Chooser {
         let options = settled.apply(engine, options);
         let launch = Launch::new(options, chosen.about)
             .untrusted(untrusted)
-            .limits(limits(&config));
+            .limits(limits(&config))
+            .retries(start::retries(&config))
+            .answer_within(answer_within(&config))
+            .archive(start::archive(&config).map_err(|error| unusable(error.into()))?);
         Ok(match own_policy(&terms, &config)? {
             Some(policy) => launch.policy(Arc::new(policy)),
             None => launch,
@@ -249,12 +253,19 @@ fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(),
     }
 }
 
+/// How long a run of a server may take, and how long it waits for answers, unless configured.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+fn answer_within(config: &Config) -> Duration {
+    config.run.answer_seconds.map_or(DAY, Duration::from_secs)
+}
+
 /// The limits of the configuration, which every run of a session keeps.
 fn limits(config: &Config) -> SessionLimits {
     let run = &config.run;
     let seconds = |seconds: Option<u64>| seconds.map(|seconds| seconds as f64);
     let mut limits = SessionLimits::default();
-    limits.deadline_seconds = seconds(run.deadline_seconds);
+    limits.deadline_seconds = seconds(run.deadline_seconds).or(Some(DAY.as_secs_f64()));
     limits.silence_seconds = seconds(run.silence_seconds);
     limits.turns = run.max_turns;
     limits.usd = run.max_usd;
@@ -371,5 +382,21 @@ mod tests {
             assert_eq!(refusal.code, code, "{refusal:?}");
             assert!(refusal.hint.split(' ').count() > 2, "{refusal:?}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_ends_runs_and_requests_after_a_day_unless_configured() {
+        let mut config = Config::default();
+        assert_eq!(limits(&config).deadline_seconds, Some(86_400.0));
+        assert_eq!(answer_within(&config), DAY);
+        config.run.deadline_seconds = Some(200_000);
+        config.run.answer_seconds = Some(60);
+        assert_eq!(limits(&config).deadline_seconds, Some(200_000.0));
+        assert_eq!(answer_within(&config), Duration::from_secs(60));
     }
 }

@@ -31,6 +31,8 @@ mod official_sdks;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod patience;
+#[cfg(test)]
 mod piped;
 #[cfg(test)]
 mod policy;

@@ -174,7 +174,8 @@ impl Keeper {
             .options(self.options(launch.options, record)?)
             .about(launch.about)
             .limits(limits.map_err(Error::Invalid)?)
-            .answer_within(config.answer_within)
+            .retries(launch.retries)
+            .answer_within(launch.answer_within.unwrap_or(config.answer_within))
             .redactor(config.redactor.clone());
         let policy = match (&config.policy, launch.policy) {
             (Some(_), Some(_)) => {
@@ -188,6 +189,9 @@ impl Keeper {
         };
         if let Some(policy) = policy {
             spec = spec.policy(policy);
+        }
+        if let Some(directory) = launch.archive {
+            spec = spec.archive(directory);
         }
         if let Some(text) = launch.untrusted {
             spec = spec.warning("untrusted_project", text);

@@ -113,7 +113,10 @@ impl LimitKind {
     /// Returns what a person can do about it.
     pub fn advice(self) -> &'static str {
         match self {
-            Self::Deadline => "raise the deadline, or resume the session to continue",
+            Self::Deadline => {
+                "raise the deadline (`--deadline`, `run.deadline_seconds`), or resume the session to \
+                 continue"
+            }
             Self::Silence => "check the network, then resume the session to continue",
             Self::Grace => "stop background tasks, or wait longer for them",
             Self::Turns => "raise the turn limit, or resume the session to continue",
