@@ -32,6 +32,8 @@ pub struct Launch {
     pub retries: Retries,
     /// Where conversations are kept before they are compacted.
     pub archive: Option<PathBuf>,
+    /// The skills that the session gets if it is kept apart.
+    pub skills: Vec<PathBuf>,
     /// How long a request stays open before it is denied, if not as long as the hub says.
     pub answer_within: Option<Duration>,
 }
@@ -47,6 +49,7 @@ impl Launch {
             limits: SessionLimits::default(),
             retries: Retries::default(),
             archive: None,
+            skills: Vec::new(),
             answer_within: None,
         }
     }
@@ -55,6 +58,13 @@ impl Launch {
     #[must_use]
     pub fn retries(mut self, retries: Retries) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// The skills that the session gets if it is kept apart.
+    #[must_use]
+    pub fn skills(mut self, skills: Vec<PathBuf>) -> Self {
+        self.skills = skills;
         self
     }
 

@@ -3,10 +3,11 @@
 //! What is asked for is had or refused; nothing here makes it less. What a run really has is told
 //! by its `run.started`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use falconer::Options;
-use falconer::isolation::{IsolationConfig, NetworkPolicy, Sandbox, SandboxConfig};
+use falconer::isolation::{IsolationConfig, NetworkPolicy, Sandbox, SandboxConfig, Skill};
 use falconer::sessions::{SessionId as NativeId, project_key};
 use falconer::store::{DirectorySessionStore, FlushMode, SessionKey, SessionStore, StoreError};
 use falconer_store::SessionRecord;
@@ -170,10 +171,16 @@ impl Conversations {
     }
 
     /// Options under which the session is kept apart and its conversation outlives its home.
-    pub(crate) fn isolate(&self, options: Options, isolation: &SessionIsolation) -> Options {
+    pub(crate) fn isolate(
+        &self,
+        options: Options,
+        isolation: &SessionIsolation,
+        skills: Vec<PathBuf>,
+    ) -> Options {
+        let skills = skills.into_iter().map(Skill::new);
         match isolation.config() {
             Some(config) => options
-                .isolation(config)
+                .isolation(skills.fold(config, IsolationConfig::skill))
                 .shared_session_store(self.0.clone(), FlushMode::Eager),
             None => options,
         }

@@ -56,6 +56,9 @@ pub(crate) struct RunConfig {
     pub(crate) policy: Option<String>,
     /// Whether a run sees the machine as it is, or only what it is given.
     pub(crate) isolation: Isolation,
+    /// Skills that isolated runs get: directories with a `SKILL.md`, or such files. Runs that are not
+    /// isolated find their skills themselves.
+    pub(crate) skills: Vec<String>,
     /// Stop after so many rounds of tools.
     pub(crate) max_turns: Option<u64>,
     /// Stop when it has cost so much, in US dollars.

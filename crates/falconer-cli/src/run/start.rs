@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use falconer::isolation::IsolationConfig;
+use falconer::isolation::{IsolationConfig, Skill};
 use falconer::sessions::Sessions;
 use falconer::{Options, PermissionMode};
 use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, choose};
@@ -219,7 +219,9 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
     let mut options = settled.apply(engine, terms.apply(chosen.options));
     let isolation = start.isolation.unwrap_or(config.run.isolation);
     if isolation == Isolation::Sandbox {
-        options = options.isolation(IsolationConfig::inherit_host_auth());
+        let skills = skills(&config)?.into_iter().map(Skill::new);
+        let isolated = IsolationConfig::inherit_host_auth();
+        options = options.isolation(skills.fold(isolated, IsolationConfig::skill));
     }
     Ok(Prepared {
         options,
@@ -395,6 +397,12 @@ pub(crate) fn retries(config: &Config) -> Retries {
         retries.attempts = again.saturating_add(1);
     }
     retries
+}
+
+/// The skills of isolated runs.
+pub(crate) fn skills(config: &Config) -> io::Result<Vec<PathBuf>> {
+    let skills = config.run.skills.iter();
+    skills.map(std::path::absolute).collect()
 }
 
 /// Where conversations are kept before they are compacted.

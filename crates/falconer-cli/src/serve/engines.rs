@@ -126,7 +126,8 @@ impl Engines for Chooser {
             .limits(limits(&config))
             .retries(start::retries(&config))
             .answer_within(answer_within(&config))
-            .archive(start::archive(&config).map_err(|error| unusable(error.into()))?);
+            .archive(start::archive(&config).map_err(|error| unusable(error.into()))?)
+            .skills(start::skills(&config).map_err(|error| unusable(error.into()))?);
         Ok(match own_policy(&terms, &config)? {
             Some(policy) => launch.policy(Arc::new(policy)),
             None => launch,

@@ -296,3 +296,44 @@ fn a_home_of_its_own_is_no_sandbox_and_says_so() {
     );
     server.end();
 }
+
+#[test]
+fn configured_skills_are_given_to_sessions_that_are_kept_apart() {
+    let machine = Machine::new();
+    let skill = machine.root.join("outside/release-notes");
+    std::fs::create_dir(&skill).unwrap();
+    let text = "---\nname: release-notes\ndescription: Writes notes for pelicans.\n---\nWrite.\n";
+    std::fs::write(skill.join("SKILL.md"), text).unwrap();
+    let server = machine.serve_with(|command| command.env("FALCONER_RUN__SKILLS", &skill));
+    let session = server.made("/v1/sessions", &machine.session(&json!({"type": "home"})));
+    let mut frames = server.follow(&session);
+    say(&server, &session, "1", "hello");
+    frames.event("turn.completed");
+    let asked = format!("{:?}", machine.model.messages());
+    assert!(asked.contains("notes for pelicans"), "{asked}");
+    server.end();
+}
+
+#[test]
+fn a_skill_that_cannot_be_used_keeps_an_isolated_run_from_starting() {
+    let machine = Machine::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_falconer"));
+    command
+        .args([
+            "run",
+            "hi",
+            "--engine=claude",
+            "--isolation=sandbox",
+            "--no-store",
+        ])
+        .env_clear()
+        .envs(clean_env(&machine.root.join("home"), &machine.model.url()))
+        .env("FALCONER_CLAUDE_PATH", RealCli::find().unwrap().path())
+        .env("FALCONER_RUN__SKILLS", machine.root.join("nowhere"))
+        .current_dir(machine.work());
+    let ran = crate::program::run(&mut command, "");
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert_ne!(ran.code, Some(0), "{said}");
+    assert!(said.contains("nowhere"), "{said}");
+    assert!(machine.model.messages().is_empty(), "{said}");
+}

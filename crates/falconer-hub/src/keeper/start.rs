@@ -1,5 +1,6 @@
 //! Starting the engine of a session, and ending it for good.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use falconer::Options;
@@ -171,7 +172,7 @@ impl Keeper {
         let mut spec = SessionSpec::new(self.shared.locks.clone())
             .name(record.id.as_str(), record.head)
             .run(run)
-            .options(self.options(launch.options, record)?)
+            .options(self.options(launch.options, record, launch.skills)?)
             .about(launch.about)
             .limits(limits.map_err(Error::Invalid)?)
             .retries(launch.retries)
@@ -203,10 +204,16 @@ impl Keeper {
     }
 
     /// What every session of a hub is started with, and how this one is kept apart.
-    fn options(&self, launched: Options, record: &SessionRecord) -> Result<Options, Error> {
+    fn options(
+        &self,
+        launched: Options,
+        record: &SessionRecord,
+        skills: Vec<PathBuf>,
+    ) -> Result<Options, Error> {
         let isolation = SessionIsolation::of(&record.config).map_err(Error::Invalid)?;
         let options = options(launched, record);
-        Ok(self.shared.conversations.isolate(options, &isolation))
+        let conversations = &self.shared.conversations;
+        Ok(conversations.isolate(options, &isolation, skills))
     }
 
     /// Opens the session again if it was closed, and starts its engine.
