@@ -50,6 +50,8 @@ pub(crate) enum Asked {
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     open: BTreeMap<String, Open>,
+    /// Requests that ended without an answer: the engine must not take one for a denial.
+    unanswered: Vec<Ask>,
     made: u64,
 }
 
@@ -198,6 +200,17 @@ impl Pending {
         all.iter()
             .filter_map(|id| self.deny(id, Resolution::Denied, by, reason))
             .collect()
+    }
+
+    /// Ends everything without a word to the engine, which would tell the model of a denial.
+    pub(crate) fn leave_all(&mut self, by: &str, reason: &str) -> Vec<Body> {
+        let mut bodies = Vec::new();
+        for (id, open) in std::mem::take(&mut self.open) {
+            open.settled.cancel();
+            bodies.push(resolved(&open, &id, Resolution::Expired, by, Some(reason)));
+            self.unanswered.push(open.ask);
+        }
+        bodies
     }
 
     /// When the next request is denied for being late.

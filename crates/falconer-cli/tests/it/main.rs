@@ -61,6 +61,8 @@ mod shelf;
 #[cfg(test)]
 mod signals;
 #[cfg(test)]
+mod stopping;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod trust;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use falconer_event::{Body, Event, Warning};
+use falconer_event::{Body, Event, Outcome, Warning};
 use falconer_store::{
-    Append, Error as StoreError, InputState, MAX_EVENT_BYTES, NewEvent, RequestId,
+    Append, Error as StoreError, InputState, MAX_EVENT_BYTES, NewEvent, RequestId, SessionState,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -93,6 +93,9 @@ impl Keeper {
             let tracker = &run.tracker;
             (batch.append.inputs)
                 .retain(|(id, state)| *state != InputState::Cancelled || !tracker.is_waiting(id));
+            if matches!(&event.body, Body::RunCompleted(run) if run.outcome == Outcome::Cancelled) {
+                batch.append.live.state = Some(SessionState::Interrupted);
+            }
         }
         match &event.body {
             Body::PermissionRequested(asked) => batch.asked.push((&*asked.id).into()),

@@ -35,6 +35,10 @@ impl Live {
         };
         let entered = self.pending.enter(&self.run, ask, around);
         self.recorder.note(Source::Agent, entered.body);
+        if self.is_closing() {
+            self.leave_pending();
+            return;
+        }
         if let Some(reason) = self.gate.closed() {
             self.deny_pending("limit", &reason);
             return;
@@ -66,6 +70,15 @@ impl Live {
 
     pub(super) fn deny_pending(&mut self, by: &str, reason: &str) {
         for body in self.pending.deny_all(by, reason) {
+            self.recorder.note(Source::Falconer, body);
+        }
+        self.still_asking();
+    }
+
+    /// Ends what is open without an answer: nobody has decided, so the model hears of nothing.
+    pub(super) fn leave_pending(&mut self) {
+        let reason = "the session was stopped before anybody answered";
+        for body in self.pending.leave_all("falconer", reason) {
             self.recorder.note(Source::Falconer, body);
         }
         self.still_asking();

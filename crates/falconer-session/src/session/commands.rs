@@ -32,7 +32,7 @@ impl Live {
                 self.job(reply, async move { client.stop_task(task).await });
             }
             Command::Info(reply) => drop(reply.send(Ok(EngineInfo::of(client.hello())))),
-            Command::Close => return self.close(),
+            Command::Close => return self.close(engine),
         }
         Step::GoOn
     }

@@ -86,7 +86,7 @@ impl Live {
                 Some(command) => self.command(engine, command),
                 None => {
                     *has_handles = false;
-                    self.handles_gone()
+                    self.handles_gone(engine)
                 }
             },
             Some(ask) = asked.recv() => {
@@ -117,7 +117,7 @@ impl Live {
                 Step::GoOn
             }
             () = self.recorder.outlet().changed(), if !has_room => Step::GoOn,
-            () = self.recorder.outlet().closed(), if !*has_handles && is_heard => self.close(),
+            () = self.recorder.outlet().closed(), if !*has_handles && is_heard => self.close(engine),
             () = at(wake) => self.time(engine),
         }
     }

@@ -1,5 +1,7 @@
 //! The end of a run: decided, seen through, and told last.
 
+use std::time::Duration;
+
 use falconer_event::{End, Failure};
 use falconer_protocol::Message;
 use tokio::time::Instant;
@@ -8,6 +10,9 @@ use super::driving::{Engine, Step};
 use super::live::Live;
 use crate::failure::{RunFailure, of_error};
 use crate::spec::Lifetime;
+
+/// How long an engine may take to stop its turn when the run is closed.
+const STOPPING: Duration = Duration::from_secs(2);
 
 /// The run is to end.
 #[derive(Debug)]
@@ -23,25 +28,46 @@ impl Live {
         self.lifetime == Lifetime::UntilIdle && self.turns.is_touched()
     }
 
-    pub(super) fn handles_gone(&mut self) -> Step {
+    pub(super) fn handles_gone(&mut self, engine: &Engine) -> Step {
         match self.outlives_handles() && !self.recorder.outlet().is_closed() {
             true => Step::GoOn,
-            false => self.close(),
+            false => self.close(engine),
         }
     }
 
-    pub(super) fn close(&mut self) -> Step {
+    /// Whether somebody stops the run before it is done.
+    pub(super) fn is_closing(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| ending.cancelled)
+    }
+
+    /// Somebody wants the end. The turn under way is interrupted: an engine whose input just
+    /// ends would finish it, and ask the model again.
+    pub(super) fn close(&mut self, engine: &Engine) -> Step {
         let is_done = self.turns.is_done();
-        let ending = self.ending.get_or_insert_with(|| Ending {
-            failure: None,
-            cancelled: false,
-            until: Instant::now(),
-        });
-        if !is_done {
-            // Somebody stopped it before it was done.
-            ending.cancelled = ending.failure.is_none();
+        if let Some(ending) = &mut self.ending {
+            ending.cancelled |= !is_done && ending.failure.is_none();
+            return Step::End;
         }
-        Step::End
+        let is_at_work = self.turns.is_at_work();
+        self.retry = None;
+        self.ending = Some(Ending {
+            failure: None,
+            cancelled: !is_done,
+            until: Instant::now() + STOPPING,
+        });
+        self.leave_pending();
+        self.prompts_unsent("the run ended before it was sent");
+        if !is_at_work {
+            return Step::End;
+        }
+        self.gate.close("the session is being stopped".to_owned());
+        let client = engine.client.clone();
+        self.jobs.spawn(async move {
+            // The run ends either way: by this, or when the time to stop is over.
+            let _ = client.interrupt_all().await;
+            None
+        });
+        Step::GoOn
     }
 
     /// Ends the run now. If it was to end already, the first reason counts.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use falconer_event::{
-    Body, Event, PermissionRequested, QuestionKind, QuestionRequested, Resolution, Shown,
+    Body, Event, Outcome, PermissionRequested, QuestionKind, QuestionRequested, Resolution, Shown,
 };
 use falconer_session::{Answer, AnswerError, Error, SessionSpec, Verdict};
 use serde_json::{Value, json};
@@ -236,22 +236,52 @@ async fn what_nobody_answers_is_denied_after_a_while() {
 }
 
 #[tokio::test]
-async fn closing_denies_what_is_open() {
+async fn closing_interrupts_and_answers_nothing_that_is_open() {
     let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
     stage.event(permission).await;
     let closing = tokio::spawn({
         let session = stage.session.clone();
         async move { session.close().await }
     });
-    let wire = stage.engine.answer_to("r1").await;
-    assert_eq!(wire["behavior"], "deny");
-    assert!(!wire["message"].as_str().unwrap().is_empty());
-    while stage.engine.hear().await.is_some() {}
-    let (resolution, by) = stage.event(resolution).await;
-    assert_eq!((resolution, by.as_str()), (Resolution::Denied, "falconer"));
-    stage.rest().await;
+    let interrupt = stage.engine.request("interrupt").await;
+    // What is asked on the way is left open as well.
+    let input = json!({"command": "pwd"});
+    stage.engine.ask("r2", "Bash", &input).await;
+    for _ in 0..2 {
+        let (resolution, by) = stage.event(resolution).await;
+        assert_eq!((resolution, by.as_str()), (Resolution::Expired, "falconer"));
+    }
+    for id in ["r1", "r2"] {
+        let taken_back = json!({"type": "control_cancel_request", "request_id": id});
+        stage.engine.say(&taken_back).await;
+    }
+    let id = &interrupt["request_id"];
+    stage.engine.done(id, &json!({"still_queued": []})).await;
+    stage.engine.interrupted().await;
+    while let Some(line) = stage.engine.hear().await {
+        assert_ne!(line["type"], "control_response", "{line}");
+    }
+    let completed = stage.completed().await;
+    assert_eq!(completed.outcome, Outcome::Cancelled);
+    let failure = completed.failure.map(|failure| failure.class);
+    assert_eq!(failure.as_deref(), Some("interrupted"));
     drop(stage);
     closing.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_cannot_be_interrupted_does_not_hold_up_the_end() {
+    let mut stage = asked("Bash", json!({"command": "ls"}), |spec| spec).await;
+    stage.event(permission).await;
+    let begun = tokio::time::Instant::now();
+    let closing = stage.session.clone();
+    let (completed, ()) = tokio::join!(stage.completed(), closing.close());
+    assert_eq!(completed.outcome, Outcome::Cancelled);
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begun.elapsed()
+    );
 }
 
 #[tokio::test]

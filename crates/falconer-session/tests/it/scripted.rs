@@ -218,6 +218,15 @@ impl Scripted {
         .await;
     }
 
+    /// The result of a turn that was interrupted.
+    pub(crate) async fn interrupted(&self) {
+        self.say(
+            &json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+            "session_id": "s", "num_turns": 1, "terminal_reason": "aborted_tools"}),
+        )
+        .await;
+    }
+
     /// A result of a service that is overloaded.
     pub(crate) async fn overloaded(&self, uuids: &[&str]) {
         self.say(
