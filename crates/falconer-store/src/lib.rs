@@ -49,10 +49,10 @@ pub use query::{
 };
 pub use record::{
     Append, Attachment, AuditRecord, BlobRecord, Claim, Counts, Death, Decided, DecisionRecord,
-    Delivery, EventRow, Guard, InputRecord, InputState, Inserted, Lease, LivePatch, Moved,
-    NewAudit, NewBlob, NewEvent, NewInput, NewRequest, NewRule, NewSession, NewToken, Node, Owner,
-    Process, RequestKind, RequestRecord, RequestState, RuleEffect, RulePatch, RuleRecord,
-    RuleScope, Scope, SessionPatch, SessionRecord, SessionState, TokenRecord,
+    Delivery, EventRow, Guard, InputRecord, InputState, Inserted, LastTurn, Lease, LivePatch,
+    Moved, NewAudit, NewBlob, NewEvent, NewInput, NewRequest, NewRule, NewSession, NewToken, Node,
+    Owner, Process, RequestKind, RequestRecord, RequestState, RuleEffect, RulePatch, RuleRecord,
+    RuleScope, Scope, SessionPatch, SessionRecord, SessionState, TokenRecord, TurnOutcome,
 };
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{MAX_BLOB_BYTES, MAX_EVENT_BYTES, MAX_PAGE, MAX_PAGE_BYTES, MAX_TEXT_BYTES, Store};

@@ -17,7 +17,9 @@ pub use input::{Attachment, Delivery, InputRecord, InputState, NewInput};
 pub use lease::{Claim, Death, Guard, Lease, Node, Owner, Process};
 pub use request::{Decided, DecisionRecord, NewRequest, RequestKind, RequestRecord, RequestState};
 pub use rule::{NewRule, RuleEffect, RulePatch, RuleRecord, RuleScope};
-pub use session::{Counts, LivePatch, NewSession, SessionPatch, SessionRecord, SessionState};
+pub use session::{
+    Counts, LastTurn, LivePatch, NewSession, SessionPatch, SessionRecord, SessionState, TurnOutcome,
+};
 pub use token::{NewToken, Scope, TokenRecord};
 
 /// What became of something that may have been there before.

@@ -1,6 +1,6 @@
 //! Sessions.
 
-use falconer_event::{RunId, Tokens};
+use falconer_event::{Failure, RunId, Tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,10 +19,57 @@ super::word_enum! {
         Ready = "ready",
         /// A permission or question is open.
         Waiting = "waiting",
-        /// The server died in the middle.
+        /// The server died or was stopped in the middle.
         Interrupted = "interrupted",
         /// It is over.
         Closed = "closed",
+    }
+}
+
+super::word_enum! {
+    /// How a turn ended.
+    TurnOutcome {
+        /// With an answer.
+        Done = "done",
+        /// Somebody stopped it.
+        Stopped = "stopped",
+        /// It failed, or its run did.
+        Failed = "failed",
+        /// The server died or was stopped in the middle.
+        Interrupted = "interrupted",
+    }
+}
+
+/// The end of the last turn of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LastTurn {
+    /// The number of the event that told of it.
+    pub seq: u64,
+    /// How it ended.
+    pub outcome: TurnOutcome,
+    /// Why, unless it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+impl LastTurn {
+    /// A turn that is done.
+    pub fn done(seq: u64) -> Self {
+        Self {
+            seq,
+            outcome: TurnOutcome::Done,
+            failure: None,
+        }
+    }
+
+    /// A turn that ended without an answer.
+    pub fn without_answer(seq: u64, outcome: TurnOutcome, failure: Failure) -> Self {
+        Self {
+            seq,
+            outcome,
+            failure: Some(failure),
+        }
     }
 }
 
@@ -46,6 +93,9 @@ pub struct SessionRecord {
     pub cwd: String,
     /// What it is doing.
     pub state: SessionState,
+    /// How its last turn ended; missing before the first one has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_turn: Option<LastTurn>,
     /// What the engine calls the conversation; needed to resume it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_session: Option<String>,
@@ -213,6 +263,8 @@ pub struct LivePatch {
     pub cost_usd: Option<f64>,
     /// The sandbox the last run really had; `sandbox` in the configuration.
     pub sandbox: Option<String>,
+    /// How the last turn ended.
+    pub last_turn: Option<LastTurn>,
 }
 
 impl LivePatch {
@@ -255,6 +307,13 @@ impl LivePatch {
     #[must_use]
     pub fn sandbox(mut self, words: impl Into<String>) -> Self {
         self.sandbox = Some(words.into());
+        self
+    }
+
+    /// Sets how the last turn ended.
+    #[must_use]
+    pub fn last_turn(mut self, last: LastTurn) -> Self {
+        self.last_turn = Some(last);
         self
     }
 

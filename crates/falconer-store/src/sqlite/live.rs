@@ -41,6 +41,7 @@ impl Live<'_> {
     pub(super) async fn make(&self, batch: &mut Batch) -> Result<i64, Fault> {
         let revision = batch.revision().await?;
         let tokens = self.patch.tokens.as_ref().map(json).transpose()?;
+        let last_turn = self.patch.last_turn.as_ref().map(json).transpose()?;
         let update = sqlx::query_scalar(
             "UPDATE sessions SET head = head + ?1, updated_at = ?2, rev = ?3,
              state = coalesce(?4, state), native_session = coalesce(?5, native_session),
@@ -48,7 +49,8 @@ impl Live<'_> {
              mode = coalesce(?9, mode), tokens = coalesce(?10, tokens),
              cost_usd = coalesce(?11, cost_usd), config = CASE WHEN ?15 IS NULL THEN config
                WHEN json_type(config) = 'object' THEN json_set(config, '$.sandbox', ?15)
-               ELSE json_object('sandbox', ?15) END
+               ELSE json_object('sandbox', ?15) END,
+             last_turn = coalesce(?16, last_turn)
              WHERE id = ?12 AND fence = ?13 AND owner IS NOT NULL AND (?14 IS NULL OR head = ?14)
              RETURNING key",
         );
@@ -71,7 +73,8 @@ impl Live<'_> {
             .bind(self.id.as_str())
             .bind(number(self.fence.0))
             .bind(self.head.map(number))
-            .bind(self.patch.sandbox.as_deref());
+            .bind(self.patch.sandbox.as_deref())
+            .bind(last_turn);
         let key: Option<i64> = update.fetch_optional(&mut batch.connection).await?;
         match key {
             Some(key) => {

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_first.sql"),
     include_str!("../../migrations/0002_request_cwd.sql"),
     include_str!("../../migrations/0003_nodes.sql"),
+    include_str!("../../migrations/0004_last_turn.sql"),
 ];
 
 /// Marks the file as ours: "flcn".

@@ -55,6 +55,7 @@ pub(super) fn read(row: &SqliteRow) -> Result<SessionRecord, Fault> {
         mode: row.text("mode")?,
         cwd: row.text("cwd")?,
         state: row.word("state")?,
+        last_turn: row.maybe_json("last_turn")?,
         native_session: row.maybe_text("native_session")?,
         run: row.maybe_text("run")?.map(Into::into),
         head: row.count("head")?,

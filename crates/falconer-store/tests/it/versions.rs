@@ -7,11 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_event::Failure;
 use falconer_store::{
     Append, Attachment, AuditId, Claim, Decided, DecisionRecord, Delivery, Error, EventQuery,
-    InputQuery, InputState, LivePatch, NewAudit, NewBlob, NewEvent, NewInput, NewRequest, NewRule,
-    NewSession, NewToken, RequestKind, RequestState, RuleEffect, RuleQuery, RuleScope, Scope,
-    SessionPatch, SessionState, SqliteStore, Store, TokenHash,
+    InputQuery, InputState, LastTurn, LivePatch, NewAudit, NewBlob, NewEvent, NewInput, NewRequest,
+    NewRule, NewSession, NewToken, RequestKind, RequestState, RuleEffect, RuleQuery, RuleScope,
+    Scope, SessionPatch, SessionState, SqliteStore, Store, TokenHash, TurnOutcome,
 };
 use serde_json::json;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -244,6 +245,23 @@ async fn version_2_is_read_and_brought_up_to_date() {
     check(&store).await;
     let request = store.request(&"request".into()).await.unwrap();
     assert_eq!(request.cwd.as_deref(), Some("/project/ä"));
+    store.close().await.unwrap();
+    assert_eq!(schema(&scene).await, fresh_schema().await);
+}
+
+#[tokio::test]
+async fn version_3_is_read_and_brought_up_to_date() {
+    let scene = Scene::new();
+    load(&scene, "version-3.sql").await;
+    let store = scene.open().await;
+    check(&store).await;
+    let session = store.session(&"child".into()).await.unwrap();
+    assert_eq!(session.last_turn, None, "nothing is known of earlier turns");
+    let failure = Failure::new("server_died", "it died").hint("go on");
+    let last = LastTurn::without_answer(4, TurnOutcome::Interrupted, failure);
+    let patch = LivePatch::default().last_turn(last.clone());
+    let changed = store.update_live(&session.id, session.fence, patch).await;
+    assert_eq!(changed.unwrap().last_turn, Some(last));
     store.close().await.unwrap();
     assert_eq!(schema(&scene).await, fresh_schema().await);
 }
