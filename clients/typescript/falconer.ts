@@ -128,6 +128,9 @@ export type ItemContent = (Prompt | { type: "message"; text: string } | { type: 
 /** A message, a thought or an action; an action has the id of its tool call. */
 export type ItemId = string;
 
+/** The end of the last turn of a session. */
+export type LastTurn = { seq: number; outcome: TurnOutcome; failure?: (Failure | null) };
+
 /** A limit is near, or reached. */
 export type Limit = { kind: string; reached: boolean; class?: (LimitClass | null); resets_at?: number | null; text: string };
 
@@ -273,7 +276,7 @@ export type SendMessage = { client_msg_id: string; text: string; attachments?: (
 export type Sent = { message: InputRecord; duplicate: boolean };
 
 /** A session as it is now. */
-export type Session = { id: SessionId; title?: string | null; engine: string; model?: string | null; mode: string; cwd: string; state: SessionState; native_session?: string | null; head: number; parent?: (SessionId | null); limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); sandbox?: string | null; tokens: Tokens; cost_usd: number; pinned: boolean; archived: boolean; pending: number; created_at: string; updated_at: string; url: string };
+export type Session = { id: SessionId; title?: string | null; engine: string; model?: string | null; mode: string; cwd: string; state: SessionState; last_turn?: (LastTurn | null); native_session?: string | null; head: number; parent?: (SessionId | null); limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); sandbox?: string | null; tokens: Tokens; cost_usd: number; pinned: boolean; archived: boolean; pending: number; created_at: string; updated_at: string; url: string };
 
 /** Something about the session is different now. */
 export type SessionChanged = ({ what: "model"; from?: string | null; to: string; reason?: string | null } | { what: "mode"; to: string } | { what: "title"; to: string } | { what: "compacted"; trigger: string; tokens_before?: number | null; tokens_after?: number | null } | { what: "reset"; native_session?: string | null } | { what: "forked"; native_session: string });
@@ -348,6 +351,9 @@ export type TurnCompleted = { ok: boolean; text: string; structured_output?: unk
 
 /** Which turn of a run, counted from 1. */
 export type TurnNumber = number;
+
+/** How a turn ended. */
+export type TurnOutcome = ("done" | "stopped" | "failed" | "interrupted");
 
 /** A turn begins. */
 export type TurnStarted = { prompts?: (string)[]; model?: string | null };

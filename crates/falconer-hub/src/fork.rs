@@ -154,7 +154,7 @@ impl Copier<'_> {
         let mut end = Append::new(to.clone(), fence, last + 1, Vec::new());
         if let Some(run) = ends.run().cloned() {
             let failure = Failure::new("forked", "the copy was made before the run ended");
-            end.events = recovery::events(to, last, &run, ends.tie(failure));
+            end.events = recovery::events(to, last, &run, ends.tie(Some(failure)));
         }
         end.live = LivePatch::default().state(SessionState::Idle).run(None);
         self.store.append(end).await?;

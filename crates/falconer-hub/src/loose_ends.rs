@@ -21,6 +21,8 @@ pub(crate) struct LooseEnds {
     native_session: Option<String>,
     text: String,
     turns: u32,
+    /// Turns that began and did not end.
+    open_turns: u32,
     tokens: Tokens,
     cost_usd: f64,
 }
@@ -36,8 +38,10 @@ impl LooseEnds {
         }
         match event.body {
             Body::RunStarted(started) => self.native_session = Some(started.native_session),
+            Body::TurnStarted(_) => self.open_turns += 1,
             Body::TurnCompleted(turn) => {
                 self.turns += 1;
+                self.open_turns = self.open_turns.saturating_sub(1);
                 self.tokens += turn.tokens;
                 self.cost_usd = turn.total_cost_usd;
                 self.text = turn.text;
@@ -60,18 +64,29 @@ impl LooseEnds {
         self.run.as_ref()
     }
 
+    /// Whether the run was in the middle of something. One that waited for a message has lost
+    /// nothing.
+    pub(crate) fn is_in_the_middle(&self) -> bool {
+        let is_work = |item: &Item| !matches!(item.content, ItemContent::Prompt(_));
+        self.open_turns > 0
+            || !self.permissions.is_empty()
+            || !self.questions.is_empty()
+            || !self.tasks.is_empty()
+            || self.items.values().any(is_work)
+    }
+
     /// The events that close everything, the end of the run last.
-    pub(crate) fn tie(self, failure: Failure) -> Vec<Draft> {
-        let why = failure.text.clone();
+    pub(crate) fn tie(self, failure: Option<Failure>) -> Vec<Draft> {
+        let why = failure.as_ref().map(|failure| failure.text.clone());
         let mut bodies: Vec<Body> = Vec::new();
         for id in self.permissions.into_keys() {
             let mut resolved = PermissionResolved::new(id, Resolution::Expired, "falconer");
-            resolved.message = Some(why.clone());
+            resolved.message.clone_from(&why);
             bodies.push(Body::PermissionResolved(Box::new(resolved)));
         }
         for id in self.questions.into_keys() {
             let mut resolved = QuestionResolved::new(id, Resolution::Expired, "falconer");
-            resolved.message = Some(why.clone());
+            resolved.message.clone_from(&why);
             bodies.push(Body::QuestionResolved(Box::new(resolved)));
         }
         let items = self.items.into_values().filter_map(closed);
@@ -80,8 +95,11 @@ impl LooseEnds {
             task.end = Some(TaskEnd::Aborted);
             bodies.push(Body::TaskCompleted(Box::new(task)));
         }
-        let mut completed = RunCompleted::new(Outcome::Failed);
-        completed.failure = Some(failure);
+        let mut completed = RunCompleted::new(match failure {
+            Some(_) => Outcome::Failed,
+            None => Outcome::Ok,
+        });
+        completed.failure = failure;
         completed.text = self.text;
         completed.native_session = self.native_session;
         (completed.turns, completed.tokens) = (self.turns, self.tokens);

@@ -3,8 +3,8 @@
 use falconer_event::{Event, Failure, RunId, Sequence};
 use falconer_sandbox::end_leftovers;
 use falconer_store::{
-    Append, Death, EventQuery, Fence, InputQuery, InputState, LivePatch, NewEvent, NodeId,
-    RequestQuery, RequestState, SessionId, SessionState,
+    Append, Death, EventQuery, Fence, InputQuery, InputState, LastTurn, LivePatch, NewEvent,
+    NodeId, RequestQuery, RequestState, SessionId, SessionState, TurnOutcome,
 };
 
 use crate::error::Error;
@@ -58,30 +58,38 @@ async fn end_processes(dead: &NodeId) {
     }
 }
 
-/// Closes what the last run of a session left open, and says that it was interrupted.
+/// Closes what the last run of a session left open. It was interrupted if it was doing anything.
 pub(crate) async fn tie_loose_ends(
     shared: &Shared,
     session: &SessionId,
     fence: Fence,
 ) -> Result<(), Error> {
     let (ends, head) = read(shared, session).await?;
+    let state = shared.store.session(session).await?.state;
+    let was_busy = matches!(state, SessionState::Running | SessionState::Waiting);
     let run = ends.run().cloned().unwrap_or_default();
-    let failure = Failure::new(
-        SERVER_DIED,
-        "the process that ran the session ended before the run did; what it was doing may or may not have happened",
-    )
-    .hint("send a message to continue");
     let mut append = Append::new(session.clone(), fence, head + 1, Vec::new());
-    if ends.run().is_some() {
-        append.events = events(session, head, &run, ends.tie(failure));
-    }
-    append.live = LivePatch::default()
-        .run(None)
-        .state(SessionState::Interrupted);
     append.settled = open_requests(shared, session).await?;
     append.inputs = sent_inputs(shared, session).await?;
+    let left_open = !append.settled.is_empty() || !append.inputs.is_empty();
+    let is_interrupted = was_busy || left_open || ends.is_in_the_middle();
+    let failure = is_interrupted.then(interruption);
+    if ends.run().is_some() {
+        append.events = events(session, head, &run, ends.tie(failure.clone()));
+    }
+    append.live = LivePatch::default().run(None).state(SessionState::Idle);
+    if let Some(failure) = failure {
+        let (last, outcome) = (head + append.events.len() as u64, TurnOutcome::Interrupted);
+        append.live.state = Some(SessionState::Interrupted);
+        append.live.last_turn = Some(LastTurn::without_answer(last, outcome, failure));
+    }
     shared.store.append(append).await?;
     Ok(())
+}
+
+fn interruption() -> Failure {
+    let text = "the process that ran the session ended before the run did; what it was doing may or may not have happened";
+    Failure::new(SERVER_DIED, text).hint("send a message to continue")
 }
 
 /// What is open in the log of a session, and the number of its last event.

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use falconer_event::{Body, Event, ItemContent, PromptState, Resolution, SessionChanged, Tokens};
+use falconer_event::{
+    Body, Event, Failure, ItemContent, Outcome, PromptState, Resolution, RunCompleted,
+    SessionChanged, Tokens, TurnCompleted,
+};
 use falconer_store::{
-    Append, InputState, LivePatch, MessageId, NewRequest, RequestId, RequestKind, RequestState,
-    SessionState,
+    Append, InputState, LastTurn, LivePatch, MessageId, NewRequest, RequestId, RequestKind,
+    RequestState, SessionState, TurnOutcome,
 };
 
 /// What is known about a session from the events of its run.
@@ -115,6 +118,7 @@ impl Tracker {
                 self.tokens += turn.tokens;
                 let cost = self.cost_before + turn.total_cost_usd;
                 append.live = std::mem::take(&mut append.live).usage(self.tokens, cost);
+                append.live.last_turn = Some(end_of_turn(event.seq, turn));
                 let answered = turn.prompts.iter().map(|id| id.as_str().into());
                 append
                     .inputs
@@ -133,9 +137,12 @@ impl Tracker {
                 }
             }
             Body::SessionChanged(changed) => note_change(changed, &mut append.live),
-            Body::RunCompleted(_) => {
+            Body::RunCompleted(run) => {
                 self.is_over = true;
                 append.live.run = Some(None);
+                if let Some(last) = end_of_run(event.seq, run) {
+                    append.live.last_turn = Some(last);
+                }
                 let sent = std::mem::take(&mut self.sent).into_iter();
                 let interrupted = |id| (MessageId::from(id), InputState::Interrupted);
                 append.inputs.extend(sent.map(interrupted));
@@ -191,6 +198,40 @@ impl Tracker {
         };
         append.settled.push((id, state));
     }
+}
+
+/// The class of a turn that was stopped.
+const STOPPED: &str = "interrupted";
+/// The longest text of a failure in the record of a session; the whole one is in its event.
+const FAILURE_CHARS: usize = 500;
+
+fn end_of_turn(seq: u64, turn: &TurnCompleted) -> LastTurn {
+    match &turn.failure {
+        None => LastTurn::done(seq),
+        Some(failure) => {
+            let outcome = match failure.class.as_str() {
+                STOPPED => TurnOutcome::Stopped,
+                _ => TurnOutcome::Failed,
+            };
+            LastTurn::without_answer(seq, outcome, short(failure))
+        }
+    }
+}
+
+/// A run that failed has failed its last turn, also one that never began.
+fn end_of_run(seq: u64, run: &RunCompleted) -> Option<LastTurn> {
+    let failure = run.failure.as_ref()?;
+    (run.outcome == Outcome::Failed)
+        .then(|| LastTurn::without_answer(seq, TurnOutcome::Failed, short(failure)))
+}
+
+fn short(failure: &Failure) -> Failure {
+    let mut short = failure.clone();
+    if let Some((end, _)) = short.text.char_indices().nth(FAILURE_CHARS) {
+        short.text.truncate(end);
+        short.text.push('…');
+    }
+    short
 }
 
 fn note_change(changed: &SessionChanged, live: &mut LivePatch) {

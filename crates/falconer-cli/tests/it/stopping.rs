@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use falconer_testkit::scenario::{Scenario, any, last_user_contains, text, tool_use};
+use falconer_testkit::scenario::{Scenario, any, last_user_contains, status, text, tool_use};
 use falconer_testkit::{ApiServer, RealCli, clean_env};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server_process::Server;
 
@@ -59,6 +59,9 @@ fn stopped_while_asking(engine: &str) {
         (&kept["state"], &kept["pending"]),
         (&json!("interrupted"), &json!(0))
     );
+    let last = &kept["last_turn"];
+    assert_eq!(last["outcome"], "interrupted", "{kept}");
+    assert_eq!(last["failure"]["class"], "server_stopped", "{kept}");
     let path = format!("/v1/requests/{}", request["id"].as_str().unwrap());
     let (_, settled) = server.call("GET", &path, None);
     assert_eq!(settled["state"], "expired", "{settled}");
@@ -91,4 +94,47 @@ fn a_server_that_stops_denies_nothing_to_the_model() {
 #[test]
 fn a_server_that_stops_denies_nothing_to_the_official_cli() {
     stopped_while_asking("claude");
+}
+
+/// A server with a session whose turn has ended, and how.
+fn ended_turn(scenario: Scenario) -> (tempfile::TempDir, PathBuf, ApiServer, Server, Value) {
+    let (kept, root) = place();
+    let model = ApiServer::start(scenario).unwrap();
+    let server = serve(&root, &model);
+    let new = json!({"engine": "native", "cwd": root.join("work"),
+        "message": {"client_msg_id": "1", "text": "hello"}});
+    let session = server.made("/v1/sessions", &new);
+    server.follow(&session).event("turn.completed");
+    (kept, root, model, server, session)
+}
+
+#[test]
+fn a_session_says_how_its_last_turn_failed() {
+    let scenario = Scenario::new().on(any()).always().reply(status(401));
+    let (_kept, _root, _model, server, session) = ended_turn(scenario);
+    let (_, found) = server.call("GET", session["url"].as_str().unwrap(), None);
+    let last = &found["last_turn"];
+    assert_eq!(last["outcome"], "failed", "{found}");
+    assert_eq!(last["failure"]["kind"], "authentication", "{last}");
+    server.end();
+}
+
+#[test]
+fn a_process_that_dies_at_rest_has_interrupted_nothing() {
+    let scenario = Scenario::new().on(any()).always().reply(text("hi"));
+    let (_kept, root, model, server, session) = ended_turn(scenario);
+    let url = session["url"].as_str().unwrap();
+    let (_, before) = server.call("GET", url, None);
+    assert_eq!(before["last_turn"]["outcome"], "done", "{before}");
+    server.kill();
+    let server = serve(&root, &model);
+    let (_, after) = server.call("GET", url, None);
+    assert_eq!(after["state"], "idle", "{after}");
+    assert_eq!(
+        after["last_turn"], before["last_turn"],
+        "there is nothing new to read"
+    );
+    let run = server.follow(&session).event("run.completed");
+    assert_eq!(run["data"]["outcome"], "ok", "{run}");
+    server.end();
 }

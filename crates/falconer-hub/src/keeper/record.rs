@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use falconer_event::{Body, Event, Outcome, Warning};
+use falconer_event::{Body, Event, Failure, Outcome, Warning};
 use falconer_store::{
-    Append, Error as StoreError, InputState, MAX_EVENT_BYTES, NewEvent, RequestId, SessionState,
+    Append, Error as StoreError, InputState, LastTurn, MAX_EVENT_BYTES, NewEvent, RequestId,
+    SessionState, TurnOutcome,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -13,6 +14,8 @@ use tokio::time::Instant;
 use super::{Ending, Keeper};
 use crate::deltas::Delta;
 
+/// Why a turn ended that a server did not let end.
+const SERVER_STOPPED: &str = "server_stopped";
 /// Events that are stored together.
 const BATCH: usize = 256;
 /// How long a store that cannot write now is tried again before the run is ended.
@@ -94,7 +97,14 @@ impl Keeper {
             (batch.append.inputs)
                 .retain(|(id, state)| *state != InputState::Cancelled || !tracker.is_waiting(id));
             if matches!(&event.body, Body::RunCompleted(run) if run.outcome == Outcome::Cancelled) {
-                batch.append.live.state = Some(SessionState::Interrupted);
+                let live = &mut batch.append.live;
+                live.state = Some(SessionState::Interrupted);
+                live.last_turn = Some(LastTurn::without_answer(
+                    event.seq,
+                    TurnOutcome::Interrupted,
+                    Failure::new(SERVER_STOPPED, "the server was stopped during the turn")
+                        .hint("send a message to continue"),
+                ));
             }
         }
         match &event.body {

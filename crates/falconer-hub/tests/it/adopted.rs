@@ -6,7 +6,7 @@ use falconer_hub::{Adopted, Error, Hub, NewSession, Verdict};
 use falconer_session::{Answer, EventStream, Resume, SessionLocks, SessionSpec};
 use falconer_store::{Decided, RequestState, RuleScope, SessionState};
 
-use crate::place::{LIMIT, Place, events, kinds, open_request, send, state};
+use crate::place::{LIMIT, Place, events, kinds, open_request, send, state, until};
 
 pub(crate) fn spec(place: &Place) -> SessionSpec {
     let options = Options::new()
@@ -166,6 +166,11 @@ async fn a_conversation_goes_on_under_its_record_and_never_twice_at_once() {
         .await
         .native_session
         .unwrap();
+    until(&terminal, "the session is let go", || async {
+        let record = terminal.store().session(&id).await.unwrap();
+        record.owner.is_none().then_some(())
+    })
+    .await;
     send(&server, &id, "wait").await;
     state(&server, &id, SessionState::Running).await;
     let resumed = || spec(&place).resume(Resume::session(&native));

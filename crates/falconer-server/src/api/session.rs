@@ -2,7 +2,7 @@
 
 use falconer_event::{Event, Tokens};
 use falconer_hub::{SessionIsolation, SessionLimits};
-use falconer_store::{SessionId, SessionRecord, SessionState, Timestamp};
+use falconer_store::{LastTurn, SessionId, SessionRecord, SessionState, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,6 +24,9 @@ pub(crate) struct Session {
     /// Where it works.
     pub(crate) cwd: String,
     pub(crate) state: SessionState,
+    /// How its last turn ended; missing before the first one has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_turn: Option<LastTurn>,
     /// What the engine calls the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) native_session: Option<String>,
@@ -68,6 +71,7 @@ impl From<SessionRecord> for Session {
             mode: record.mode,
             cwd: record.cwd,
             state: record.state,
+            last_turn: record.last_turn,
             native_session: record.native_session,
             head: record.head,
             parent: record.parent,

@@ -65,6 +65,7 @@ async fn of_two_answers_at_once_one_wins() {
                 assert_eq!((resolution, by.as_str()), (Resolution::Denied, "two"));
             }
         }
+        stage.engine.result("done", &[]).await;
         stage.session.close().await;
         let again = stage
             .rest()
