@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) config: HubConfig,
     pub(crate) node: Node,
     pub(crate) locks: SessionLocks,
-    pub(crate) listeners: Listeners,
+    pub(crate) listeners: Arc<Listeners>,
     pub(crate) conversations: Conversations,
     pub(crate) models: KnownModels,
     keepers: Mutex<Keepers>,
@@ -72,7 +72,7 @@ impl Hub {
             store,
             config,
             node,
-            listeners: Listeners::default(),
+            listeners: Arc::default(),
             keepers: Mutex::default(),
         });
         shared.stay().await?;
@@ -146,9 +146,9 @@ impl Hub {
         Ok(engines.trust_project(project, digest, verdict)?)
     }
 
-    /// The pieces of the texts under way in a session, from now on.
+    /// The texts under way in a session so far, and their pieces from now on.
     pub fn deltas(&self, session: &SessionId) -> Deltas {
-        self.shared.listeners.listen(session)
+        Listeners::listen(&self.shared.listeners, session)
     }
 
     /// How many sessions have a task that keeps them.

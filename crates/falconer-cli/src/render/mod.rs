@@ -15,7 +15,7 @@ mod spinner;
 mod summary;
 mod window;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -74,8 +74,8 @@ pub(crate) struct Screen<W> {
     resumable: Resumable,
     spinner: Spinner,
     markdown: Markdown,
-    /// Texts of the agent that are being written.
-    texts: HashSet<ItemId>,
+    /// Texts of the agent that are being written, and how many characters of them were shown.
+    texts: HashMap<ItemId, u64>,
     /// The text that is being shown piece by piece.
     streamed: Option<ItemId>,
     /// Calls shown, by id, until their result has come.
@@ -107,7 +107,7 @@ impl<W: Write> Screen<W> {
             resumable: Resumable::Yes,
             spinner: Spinner::new(Motion::None),
             markdown: Markdown::default(),
-            texts: HashSet::new(),
+            texts: HashMap::new(),
             streamed: None,
             calls: HashMap::new(),
             dirty: false,
@@ -215,7 +215,7 @@ impl<W: Write> Screen<W> {
             Body::RunStarted(run) => self.line(notice::started(run))?,
             Body::TurnStarted(_) => self.spinner.spin("thinking".to_owned()),
             Body::ItemStarted(item) => self.started(event, item)?,
-            Body::ItemDelta { id, text, .. } if self.texts.contains(id) => self.stream(id, text)?,
+            Body::ItemDelta { id, offset, text } => self.delta(id, *offset, text)?,
             Body::ItemCompleted(item) => self.completed(event, item)?,
             Body::PermissionResolved(resolved) => self.resolved(resolved)?,
             Body::Retry(retry) => self.line(notice::retry(retry))?,
@@ -262,7 +262,7 @@ impl<W: Write> Screen<W> {
     fn started(&mut self, event: &Event, item: &Item) -> io::Result<()> {
         match (&item.content, &event.parent) {
             (ItemContent::Message { .. }, None) => {
-                self.texts.insert(item.id.clone());
+                self.texts.entry(item.id.clone()).or_default();
                 Ok(())
             }
             (ItemContent::Action(call), None) => match self.calls.contains_key(item.id.as_str()) {
@@ -275,6 +275,20 @@ impl<W: Write> Screen<W> {
                 self.line(format!("    · {}", action.title()).dimmed())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Streams what is new of a piece. One whose beginning is missing waits for the whole text.
+    fn delta(&mut self, id: &ItemId, offset: u64, text: &str) -> io::Result<()> {
+        let Some(shown) = self.texts.get_mut(id).filter(|shown| offset <= **shown) else {
+            return Ok(());
+        };
+        let skipped = usize::try_from(*shown - offset).unwrap_or(usize::MAX);
+        let fresh = rest_of(text, skipped);
+        *shown += fresh.chars().count() as u64;
+        match fresh.is_empty() {
+            true => Ok(()),
+            false => self.stream(id, fresh),
         }
     }
 
@@ -293,9 +307,10 @@ impl<W: Write> Screen<W> {
     fn completed(&mut self, event: &Event, item: &Item) -> io::Result<()> {
         match (&item.content, &event.parent) {
             (ItemContent::Message { text }, None) => {
-                self.texts.remove(&item.id);
-                if self.streamed.as_ref() != Some(&item.id) {
-                    self.stream(&item.id, text)?;
+                let shown = self.texts.remove(&item.id).unwrap_or(0);
+                let rest = rest_of(text, usize::try_from(shown).unwrap_or(usize::MAX));
+                if !rest.is_empty() {
+                    self.stream(&item.id, rest)?;
                 }
                 self.end_text()
             }
@@ -428,6 +443,12 @@ impl<W: Write> Screen<W> {
         }
         Ok(())
     }
+}
+
+/// A text without its first characters.
+fn rest_of(text: &str, skipped: usize) -> &str {
+    let mut places = text.char_indices().map(|(at, _)| at);
+    places.nth(skipped).map_or("", |at| &text[at..])
 }
 
 #[cfg(test)]

@@ -27,10 +27,10 @@ fn message(kind: &str, text: &str) -> Event {
     )
 }
 
-fn delta(text: &str) -> Event {
+fn delta(offset: u64, text: &str) -> Event {
     event(
         "item.delta",
-        &json!({ "id": "m", "offset": 0, "text": text }),
+        &json!({ "id": "m", "offset": offset, "text": text }),
     )
 }
 
@@ -51,6 +51,28 @@ fn call(tool: &str, input: &Value, status: &str, result: &str) -> [Event; 2] {
 }
 
 #[test]
+fn a_text_is_shown_once_and_whole_however_it_comes() {
+    let check = |deltas: &[Event]| {
+        let mut events = vec![message("item.started", "")];
+        events.extend_from_slice(deltas);
+        events.push(message("item.completed", "Äpfel und Birnen."));
+        assert_eq!(shown(&events).trim(), "Äpfel und Birnen.", "{deltas:?}");
+    };
+    check(&[]);
+    check(&[delta(0, "Äpfel "), delta(6, "und Birnen.")]);
+    // The text so far comes again with every connection.
+    check(&[
+        delta(0, "Äpfel "),
+        delta(0, "Äpfel und"),
+        delta(9, " Birnen."),
+    ]);
+    check(&[delta(0, "Äpfel und"), delta(0, "Äpfel")]);
+    // Whoever misses the beginning, or a piece, gets the rest with the whole.
+    check(&[delta(6, "und")]);
+    check(&[delta(0, "Äp"), delta(6, "und Birnen.")]);
+}
+
+#[test]
 fn a_session_reads_well_without_colour() {
     let mut events = vec![
         event(
@@ -60,8 +82,8 @@ fn a_session_reads_well_without_colour() {
         ),
         event("turn.started", &json!({})),
         message("item.started", ""),
-        delta("Let me **lo"),
-        delta("ok**."),
+        delta(0, "Let me **lo"),
+        delta(11, "ok**."),
         message("item.completed", "Let me **look**."),
     ];
     let calls = [

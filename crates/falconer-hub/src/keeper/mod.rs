@@ -262,6 +262,7 @@ impl Keeper {
             return;
         };
         self.jobs.abort_all();
+        self.shared.listeners.over(&self.session);
         run.handle.ended().await;
         if run.ending == Ending::Closed {
             let closed = LivePatch::default().state(SessionState::Closed);
@@ -309,6 +310,7 @@ impl Keeper {
     async fn abandon_run(&mut self) {
         if let Some(run) = self.run.take() {
             self.jobs.abort_all();
+            self.shared.listeners.over(&self.session);
             let LiveRun { handle, events, .. } = run;
             drop(events);
             handle.close().await;

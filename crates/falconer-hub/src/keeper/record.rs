@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use falconer_event::{Body, Event, Failure, Outcome, Warning};
+use falconer_event::{Body, Event, Failure, ItemId, Outcome, Warning};
 use falconer_store::{
     Append, Error as StoreError, InputState, LastTurn, MAX_EVENT_BYTES, NewEvent, RequestId,
     SessionState, TurnOutcome,
@@ -12,7 +12,6 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{Ending, Keeper};
-use crate::deltas::Delta;
 
 /// Why a turn ended that a server did not let end.
 const SERVER_STOPPED: &str = "server_stopped";
@@ -28,6 +27,8 @@ struct Batch {
     append: Append,
     asked: Vec<RequestId>,
     started_in: Option<String>,
+    /// Items whose whole text is among the events.
+    completed: Vec<ItemId>,
     /// For whoever started the session, once it is kept.
     told: Vec<Event>,
     /// The engine that has started.
@@ -65,13 +66,7 @@ impl Keeper {
     }
 
     fn tell(&self, event: Event) {
-        self.shared.listeners.tell(&self.session, || {
-            let json = serde_json::to_string(&event).ok()?;
-            Some(Delta {
-                seq: event.seq,
-                json: json.into(),
-            })
-        });
+        self.shared.listeners.tell(&self.session, &event);
         self.tell_starter([event]);
     }
 
@@ -83,6 +78,7 @@ impl Keeper {
             append: Append::new(self.session.clone(), run.fence, event.seq, Vec::new()),
             asked: Vec::new(),
             started_in: None,
+            completed: Vec::new(),
             told: Vec::new(),
             started: None,
         });
@@ -109,6 +105,7 @@ impl Keeper {
         }
         match &event.body {
             Body::PermissionRequested(asked) => batch.asked.push((&*asked.id).into()),
+            Body::ItemCompleted(item) => batch.completed.push(item.id.clone()),
             Body::RunStarted(started) => {
                 batch.started_in.clone_from(&started.permission_mode);
                 batch.started = Some(started.engine.clone());
@@ -131,6 +128,7 @@ impl Keeper {
         let (store, append) = (self.shared.store.clone(), batch.append);
         match self.patiently(|| store.append(append.clone())).await {
             Ok(_) => {
+                (self.shared.listeners).completed(&self.session, &batch.completed);
                 self.name_by_first(&batch.told).await;
                 self.tell_starter(batch.told);
                 self.check_mode(batch.started_in).await;

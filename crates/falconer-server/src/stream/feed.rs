@@ -1,8 +1,9 @@
 //! What is said to one who follows a session.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use falconer_event::ItemId;
 use falconer_hub::{Delta, Deltas};
 use falconer_store::{
     Error as StoreError, EventQuery, EventRow, InputQuery, InputState, RequestQuery, SessionId,
@@ -37,6 +38,8 @@ pub(crate) struct Feed {
     revoked: watch::Receiver<u64>,
     deltas: Option<Deltas>,
     held: VecDeque<Delta>,
+    /// How much of each text under way was said.
+    said: HashMap<ItemId, u64>,
     ping: Interval,
     is_over: bool,
     _place: OwnedSemaphorePermit,
@@ -70,6 +73,7 @@ impl Feed {
             revoked,
             deltas: Some(deltas),
             held: VecDeque::new(),
+            said: HashMap::new(),
             ping,
             is_over: false,
             _place: place,
@@ -114,7 +118,7 @@ impl Feed {
         self.listen();
         self.app.metrics.sent(page.events.len());
         let more = page.more;
-        let mut frames = merge(&mut self.after, page.events, &mut self.held);
+        let mut frames = self.merge(page.events);
         if !more {
             let record = self.app.store.session(&self.session).await?;
             let session = Session::from(record);
@@ -138,11 +142,49 @@ impl Feed {
         }
     }
 
+    /// Keeps a piece until its event was read. When there are too many, the texts so far, which
+    /// come again, take their place.
     fn hold(&mut self, delta: Delta) {
         if self.held.len() == MOST_HELD {
-            self.held.pop_front();
+            self.held.clear();
+            self.deltas = Some(self.app.hub.deltas(&self.session));
+            return;
         }
         self.held.push_back(delta);
+    }
+
+    /// Events and pieces in the order in which they happened. Pieces that come too late are
+    /// dropped: the whole text is in an event. Pieces whose event is not read yet stay.
+    fn merge(&mut self, events: Vec<EventRow>) -> Vec<Frame> {
+        let mut frames = Vec::with_capacity(events.len());
+        let after = self.after;
+        self.held.retain(|delta| delta.seq >= after);
+        for event in events {
+            self.release(&mut frames, |delta| delta.seq < event.seq);
+            self.after = event.seq;
+            if event.kind == "turn.completed" || event.kind == "run.completed" {
+                self.said.clear();
+            }
+            frames.push(Frame::Event {
+                seq: event.seq,
+                json: event.json,
+            });
+        }
+        let after = self.after;
+        self.release(&mut frames, |delta| delta.seq <= after);
+        frames
+    }
+
+    /// Says the pieces that are due, nothing of a text twice.
+    fn release(&mut self, frames: &mut Vec<Frame>, is_due: impl Fn(&Delta) -> bool) {
+        while let Some(delta) = self.held.pop_front_if(|delta| is_due(delta)) {
+            let said = self.said.get(&delta.item).copied().unwrap_or(0);
+            if let Some(delta) = delta.after(said) {
+                let end = delta.offset + delta.length;
+                frames.push(Frame::Delta(delta.json));
+                self.said.insert(delta.item, end);
+            }
+        }
     }
 
     /// Waits until it is worth looking again, or for something to say at once. `None` if the
@@ -181,29 +223,6 @@ async fn piece(deltas: &mut Option<Deltas>) -> Option<Delta> {
     match deltas {
         Some(deltas) => deltas.next().await,
         None => std::future::pending().await,
-    }
-}
-
-/// Events and pieces in the order in which they happened. Pieces that come too late are dropped:
-/// the whole text is in an event. Pieces whose event is not read yet stay.
-fn merge(after: &mut u64, events: Vec<EventRow>, held: &mut VecDeque<Delta>) -> Vec<Frame> {
-    let mut frames = Vec::with_capacity(events.len());
-    held.retain(|delta| delta.seq >= *after);
-    for event in events {
-        release(held, &mut frames, |delta| delta.seq < event.seq);
-        *after = event.seq;
-        frames.push(Frame::Event {
-            seq: event.seq,
-            json: event.json,
-        });
-    }
-    release(held, &mut frames, |delta| delta.seq <= *after);
-    frames
-}
-
-fn release(held: &mut VecDeque<Delta>, frames: &mut Vec<Frame>, ready: impl Fn(&Delta) -> bool) {
-    while let Some(delta) = held.pop_front_if(|delta| ready(delta)) {
-        frames.push(Frame::Delta(delta.json));
     }
 }
 

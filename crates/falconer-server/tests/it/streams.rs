@@ -1,5 +1,6 @@
 //! Following sessions: nothing is lost, nothing comes twice, whatever happens to the connection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Method;
@@ -240,6 +241,75 @@ async fn texts_are_streamed_in_pieces_that_make_the_whole() {
         "pieces are not stored"
     );
     server.stop().await;
+}
+
+/// What a stream that is opened now says of the text under way: the pieces, and the whole.
+async fn told(server: &Running, session: &str, after: Option<u64>) -> (String, Option<String>) {
+    let mut stream = Stream::open(server, &format!("{session}/stream"), after).await;
+    let mut pieces = String::new();
+    loop {
+        let frame = stream.next().await.unwrap();
+        let data = match frame.event.as_str() {
+            "event" | "delta" => frame.json(),
+            _ => continue,
+        };
+        match data["type"].as_str().unwrap() {
+            "item.delta" => {
+                let count = u64::try_from(pieces.chars().count()).unwrap();
+                assert_eq!(
+                    data["data"]["offset"], count,
+                    "nothing is lost or told twice"
+                );
+                pieces.push_str(data["data"]["text"].as_str().unwrap());
+            }
+            "item.completed" if data["data"]["content"]["type"] == "message" => {
+                let whole = data["data"]["content"]["text"].as_str().unwrap();
+                return (pieces, Some(whole.to_owned()));
+            }
+            "turn.completed" => return (pieces, None),
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_comes_in_the_middle_of_a_text_gets_all_of_it_once() {
+    let place = Place::new();
+    let server = Arc::new(place.serve().await);
+    let session = server.session().await;
+    let mut first = Stream::open(&server, &format!("{session}/stream"), None).await;
+    server.send(&session, "say it slowly").await;
+    let mut readers = tokio::task::JoinSet::new();
+    let mut last = None;
+    loop {
+        let frame = first.next().await.unwrap();
+        last = frame.id.or(last);
+        if frame.event == "delta" && readers.len() < 20 {
+            let (server, session) = (Arc::clone(&server), session.clone());
+            // From the beginning of the log, and from where a client may have been.
+            let after = last.filter(|_| readers.len() % 2 == 0);
+            readers.spawn(async move { told(&server, &session, after).await });
+        }
+        if frame.event == "event" && frame.json()["type"] == "turn.completed" {
+            break;
+        }
+    }
+    assert!(
+        readers.len() > 5,
+        "they came in the middle: {}",
+        readers.len()
+    );
+    let mut in_pieces = 0;
+    while let Some(read) = readers.join_next().await {
+        let (pieces, whole) = read.unwrap();
+        // Who came last may have found the whole text in the log already.
+        if !pieces.is_empty() {
+            assert_eq!(Some(pieces), whole);
+            in_pieces += 1;
+        }
+    }
+    assert!(in_pieces > 5);
+    Arc::into_inner(server).unwrap().stop().await;
 }
 
 #[tokio::test]
