@@ -1,7 +1,7 @@
 // Tells the user that something needs him: the title, the icon, and a notification whose only
 // action is to look. Nothing is ever approved from a notification.
 
-import { nameOf } from "./state/inbox.js";
+import { nameOf, troubleOf } from "./state/inbox.js";
 import { sessionHash } from "./state/route.js";
 import { button } from "./view/dom.js";
 import { titleOf } from "./view/permission.js";
@@ -72,6 +72,8 @@ export function announceRequest(app, request) {
   notify(app, request.session, `Review: ${what}`, session ? nameOf(session) : "", request.id);
 }
 
+const WORDS = { finished: "Finished", failed: "Failed", interrupted: "Interrupted" };
+
 /**
  * @param {App} app
  * @param {Session} session
@@ -80,7 +82,7 @@ export function announceRequest(app, request) {
 export function announceSession(app, session, before) {
   const wasWorking = before?.state === "running";
   const isDone = session.state === "ready" || session.state === "idle" || session.state === "interrupted";
-  if (wasWorking && isDone) notify(app, session.id, "Finished", nameOf(session), `done-${session.id}`);
+  if (wasWorking && isDone) notify(app, session.id, WORDS[troubleOf(session) ?? "finished"], nameOf(session), `done-${session.id}`);
 }
 
 /**

@@ -69,6 +69,13 @@
  */
 
 /**
+ * @typedef {object} LastTurn How the last turn ended, and with which event.
+ * @property {number} seq
+ * @property {"done" | "stopped" | "failed" | "interrupted"} outcome
+ * @property {{class: string, text: string, hint?: string}} [failure]
+ */
+
+/**
  * @typedef {object} Session
  * @property {string} id
  * @property {string} [title]
@@ -77,6 +84,7 @@
  * @property {string} mode
  * @property {string} cwd
  * @property {"idle" | "running" | "ready" | "waiting" | "interrupted" | "closed"} state
+ * @property {LastTurn} [last_turn]
  * @property {number} head
  * @property {string} [parent]
  * @property {any} [tokens]

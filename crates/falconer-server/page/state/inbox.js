@@ -2,10 +2,10 @@
 
 /** @import {Request, Session} from "../types.js" */
 
-/** @typedef {"permission" | "question" | "finished" | "running" | "idle" | "closed"} Need */
+/** @typedef {"permission" | "question" | "failed" | "interrupted" | "finished" | "running" | "idle" | "closed"} Need */
 
 /** @type {Need[]} */
-const ORDER = ["permission", "question", "finished", "running", "idle", "closed"];
+const ORDER = ["permission", "question", "failed", "interrupted", "finished", "running", "idle", "closed"];
 
 /**
  * @param {Session} session
@@ -18,8 +18,19 @@ export function needOf(session, pending, seen) {
   if (pending.length > 0) return "question";
   if (session.state === "waiting") return "permission";
   if (session.state === "running") return "running";
-  if (session.head > seen && session.head > 0) return "finished";
+  const last = session.last_turn;
+  if (last && last.seq > seen && last.outcome !== "stopped") return troubleOf(session) ?? "finished";
   return session.state === "closed" ? "closed" : "idle";
+}
+
+/**
+ * How the last turn went wrong, unless somebody wanted it to.
+ * @param {Session} session
+ * @returns {"failed" | "interrupted" | null}
+ */
+export function troubleOf(session) {
+  const outcome = session.last_turn?.outcome;
+  return outcome === "failed" || outcome === "interrupted" ? outcome : null;
 }
 
 /**

@@ -1,7 +1,7 @@
 // The inbox: sessions, those that need you first.
 
 import { lastWords } from "../net/last_words.js";
-import { inbox, nameOf } from "../state/inbox.js";
+import { inbox, nameOf, troubleOf } from "../state/inbox.js";
 import { sessionHash } from "../state/route.js";
 import { clock, visible } from "../state/text.js";
 import { connectionPill } from "./connection.js";
@@ -17,6 +17,8 @@ import { themeSwitch } from "./theme.js";
 const NEED = {
   permission: "needs your permission",
   question: "asks you something",
+  failed: "failed",
+  interrupted: "interrupted",
   finished: "finished, not read yet",
   running: "working",
   idle: "idle",
@@ -130,8 +132,11 @@ export class Rail {
    * @returns {string[]}
    */
   about({ session, need, pending }) {
+    const trouble = troubleOf(session);
+    if (need === "idle" && trouble) return [NEED[trouble] ?? "", ` · ${visible(session.cwd)}`];
     if (need === "idle" || need === "closed") return [visible(session.cwd)];
     const words = NEED[need] ?? "";
+    if (need === "failed" || need === "interrupted") return [words, ` · ${visible(session.last_turn?.failure?.text ?? "")}`];
     if (need === "running") return [words];
     const said = this.quoted.has(session.id) ? visible(lastWords(this.app, session)) : "";
     if (need === "finished") return [said || words];

@@ -8,6 +8,7 @@ import { missedLine } from "./missed.js";
 import { SearchBar } from "./search_bar.js";
 import { taskStrip } from "./tasks.js";
 import { Timeline } from "./timeline.js";
+import { troubleLine } from "./trouble.js";
 import { TrustCard } from "./trust.js";
 
 /** @import {App, Topic} from "../state/app.js" */
@@ -23,12 +24,13 @@ export class SessionScreen {
     this.dock = new Dock(app);
     this.trust = new TrustCard(app);
     this.missed = missedLine(app, (seq) => this.timeline.show(seq));
+    this.trouble = troubleLine(app);
     /** The event a link names, until it is there. @type {number | null} */
     this.wanted = null;
     this.missing = h("p", { class: "note missing", textContent: "This session is not on the server.", hidden: true });
     this.unloaded = h("p", { class: "note missing", role: "status", textContent: "Not loaded: there is no connection to the server.", hidden: true });
     const bypass = h("p", { class: "bypass-note", role: "note", textContent: "Nothing is asked in this session: everything runs" });
-    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.trust.element, this.missing, this.unloaded, this.timeline.element, this.missed.element, this.dock.element);
+    this.element = h("section", { class: "session-screen", "aria-label": "Session" }, this.header.element, bypass, this.search.element, this.tasks.element, this.trust.element, this.missing, this.unloaded, this.timeline.element, this.missed.element, this.trouble.element, this.dock.element);
   }
 
   /** Another session. */
@@ -48,7 +50,10 @@ export class SessionScreen {
     const { state } = app.connection;
     this.unloaded.hidden = app.view.seq > 0 || state === "live" || state === "catching" || !app.isLoaded;
     if (topics.has("sessions") || topics.has("view")) this.header.update();
-    if (topics.has("sessions") || topics.has("route")) this.trust.update();
+    if (topics.has("sessions") || topics.has("route")) {
+      this.trust.update();
+      this.trouble.update();
+    }
     if (topics.has("view")) {
       this.tasks.update();
       this.missed.update();

@@ -341,7 +341,7 @@ test("the rail lists sessions by who needs somebody, with what was said", async 
   const of = (id) => page.locator(`.session[href="#s/${id}"]`);
   for (const [need, id] of Object.entries(made)) await page.locator(`.session[data-need=${need}][href="#s/${id}"]`).waitFor();
   const needs = await page.locator(".session").evaluateAll((all) => all.map((one) => one.dataset.need));
-  const order = ["permission", "question", "finished", "running", "idle", "closed"];
+  const order = ["permission", "question", "failed", "interrupted", "finished", "running", "idle", "closed"];
   assert.deepEqual(needs, needs.toSorted((one, other) => order.indexOf(one) - order.indexOf(other)));
   await of(made.finished).locator(".session-about").getByText("Said and done.").waitFor();
   await of(made.permission).locator(".session-about").getByText("I run it.").waitFor();

@@ -43,6 +43,11 @@ fn chromium() -> PathBuf {
 }
 
 #[test]
+fn failed_and_interrupted_turns_are_seen_and_gone_on_from() {
+    run("trouble.test.mjs");
+}
+
+#[test]
 fn sessions_are_started_followed_and_talked_to() {
     run("sessions.test.mjs");
 }

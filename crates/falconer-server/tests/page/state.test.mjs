@@ -21,14 +21,19 @@ test("whoever needs somebody comes first", () => {
     session("idle", "idle"),
     session("pinned", "idle", { pinned: true }),
     session("working", "running"),
-    session("finished", "ready"),
+    session("finished", "ready", { last_turn: { seq: 5, outcome: "done" } }),
+    session("stopped", "ready", { last_turn: { seq: 5, outcome: "stopped" } }),
+    session("broke off", "interrupted", { last_turn: { seq: 5, outcome: "interrupted" } }),
+    session("failed", "idle", { last_turn: { seq: 5, outcome: "failed" } }),
+    session("failed and read", "idle", { last_turn: { seq: 3, outcome: "failed" } }),
     session("asks", "waiting"),
     session("wants", "waiting"),
     session("newer", "idle", { updated_at: "2026-11-16T12:00:00Z" }),
   ];
   const requests = [request("1", "asks", "choice"), request("2", "wants"), request("3", "idle", "permission", { state: "answered" })];
-  const listed = inbox(sessions, requests, ({ id }) => (id === "finished" ? 3 : 5));
-  assert.deepEqual(listed.map((one) => one.session.id), ["wants", "asks", "finished", "working", "pinned", "newer", "idle", "closed"]);
+  const listed = inbox(sessions, requests, () => 3);
+  const ranks = ["wants", "asks", "failed", "broke off", "finished", "working", "pinned", "newer", "idle", "stopped", "failed and read", "closed"];
+  assert.deepEqual(listed.map((one) => one.session.id), ranks);
 });
 
 test("the same thing is asked once; questions never are the same", () => {
