@@ -15,9 +15,9 @@ use crate::render::{Screen, Window, clean, for_stdout, visible_line};
 Examples:
   falconer approve                      asks what waits, one after the other
   falconer approve --list               shows what waits, in full
-  falconer approve 7f3.1                asks about this one
-  falconer approve 7f3.1 'no use the staging server'
-  falconer approve 7f3.1 yes --digest 3fe0c2…
+  falconer approve dd5d5538              asks about this one; the beginning of an id is enough
+  falconer approve dd5d5538 'no use the staging server'
+  falconer approve dd5d5538 yes --digest 3fe0c2…
   falconer approve --list --json
 
 An answer is about exactly what was shown. On a terminal the request is shown

@@ -15,21 +15,24 @@ use crate::ask::{Desk, Line, Meaning, Open};
 use crate::chat::{Input, TerminalMode, Typed, coloured};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault};
+use crate::ids;
 use crate::remote::{Frame, Frames, Remote, Server};
-use crate::render::{Detail, Prompts, Screen, clean};
+use crate::render::{Detail, Prompts, Screen, clean, first_line};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  falconer attach 018f6c1e-…            shows a session of the server and goes on
-  falconer attach 018f6c1e-… --new      only what happens from now on
-  falconer attach 018f6c1e-… < /dev/null   shows what there is, then ends
+  falconer attach                       the session that runs; a list if several do
+  falconer attach 4f2a8c1e              shows a session of the server and goes on
+  falconer attach 4f2a8c1e --new        only what happens from now on
+  falconer attach 4f2a8c1e < /dev/null  shows what there is, then ends
 
 What is typed is sent; questions are answered in the same line, as in `chat`.
 /interrupt stops the turn, Ctrl-D leaves: the session goes on without you.")]
 pub(crate) struct Attach {
-    /// Its id, or the beginning of it
-    session: String,
+    /// Its id or that of its conversation, or the beginning of either; the one that runs if not
+    /// given
+    session: Option<String>,
     /// Only what happens from now on
     #[arg(long)]
     new: bool,
@@ -43,11 +46,11 @@ const TRIES: u32 = 30;
 pub(crate) async fn attach(arguments: Attach) -> Done {
     crate::trust::refuse_agents()?;
     let remote = Remote::connect(&arguments.server)?;
-    let record = remote.session(&arguments.session).await?;
-    let id = record["id"]
-        .as_str()
-        .unwrap_or(&arguments.session)
-        .to_owned();
+    let record = match &arguments.session {
+        Some(session) => remote.session(session).await?,
+        None => only_live(&remote).await?,
+    };
+    let id = record["id"].as_str().unwrap_or_default().to_owned();
     let path = format!("/v1/sessions/{}", escaped(&id));
     let cwd = record["cwd"].as_str().unwrap_or_default().to_owned();
     let after = match arguments.new {
@@ -85,6 +88,42 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
     let done = attached.run(&id, input).await;
     before.restore();
     done
+}
+
+/// The session that runs, if it is the only one.
+async fn only_live(remote: &Remote) -> Result<Value, Fault> {
+    let mut live = remote.live_sessions().await?;
+    if live.len() == 1 {
+        return Ok(live.remove(0));
+    }
+    if live.is_empty() {
+        return Err(Fault::new(
+            Exit::Session,
+            "no session is running",
+            "`falconer attach ID` shows any session; `falconer sessions list --all` lists them",
+        ));
+    }
+    let name = |session: &Value| {
+        let native = session["native_session"].as_str();
+        native
+            .or(session["id"].as_str())
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let names: Vec<String> = live.iter().map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for (session, id) in live.iter().zip(ids::shortened(&names)) {
+        let text = |name: &str| clean(session[name].as_str().unwrap_or_default());
+        let title = first_line(&text("title"));
+        anstream::println!(
+            "{}  {:<8} {title}  {}",
+            clean(id).bold(),
+            text("state"),
+            text("cwd").dimmed()
+        );
+    }
+    let text = format!("{} sessions are running", live.len());
+    Err(Fault::usage(text, "name one of them: `falconer attach ID`"))
 }
 
 struct Attached<'a> {

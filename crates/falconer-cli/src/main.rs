@@ -13,6 +13,7 @@ mod drive;
 mod exit;
 mod explain;
 mod here;
+mod ids;
 mod init;
 mod keep;
 mod log;

@@ -37,7 +37,7 @@ pub enum Error {
         copy: SessionId,
     },
     /// Another process runs the session.
-    #[error("session {session} is run by another process: {}", whereabouts(.owner, .at.as_deref()))]
+    #[error("session {session} is run by another process: {}", whereabouts(.at.as_deref()))]
     Elsewhere {
         /// The session.
         session: SessionId,
@@ -74,10 +74,10 @@ pub enum Error {
     ShuttingDown,
 }
 
-/// Where a process is found, in words.
-fn whereabouts(owner: &NodeId, at: Option<&Node>) -> String {
+/// Describes a process by what it said of itself.
+pub fn whereabouts(at: Option<&Node>) -> String {
     let Some(node) = at else {
-        return owner.to_string();
+        return "one that has said nothing of itself".to_owned();
     };
     let mut text = format!("`{}`", node.program);
     if let Some(url) = &node.url {

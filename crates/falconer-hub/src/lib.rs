@@ -37,7 +37,7 @@ pub use deltas::{Delta, Deltas};
 pub use engines::{
     EngineName, Engines, Launch, LaunchError, ProjectTrust, TrustItem, TrustScript, TrustVerdict,
 };
-pub use error::Error;
+pub use error::{Error, whereabouts};
 pub use falconer::Bypass;
 pub use fork::fork_in;
 pub use hub::Hub;

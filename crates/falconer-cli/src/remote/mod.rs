@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::approve::escaped;
 use crate::config::{self, Config};
 use crate::exit::{Exit, Fault};
+use crate::ids;
 use crate::places;
 use crate::render::clean;
 use crate::run::start;
@@ -97,25 +98,34 @@ impl Remote {
             Err(fault) if fault.exit == Exit::Session => fault,
             other => return other,
         };
-        let mut meant = Vec::new();
-        let mut path = "/v1/sessions?archived=any&limit=1000".to_owned();
+        let mut meant = self.sessions().await?;
+        meant.retain(|session| is_meant(session, beginning));
+        one_of(meant, beginning).unwrap_or(Err(missing))
+    }
+
+    /// All sessions, those in the archive too, the one that changed last first.
+    async fn sessions(&self) -> Result<Vec<Value>, Fault> {
+        const ALL: &str = "/v1/sessions?archived=any&limit=1000";
+        let mut all = Vec::new();
+        let mut path = ALL.to_owned();
         loop {
             let page = self.get(&path).await?;
-            let sessions = page["sessions"].as_array().cloned().unwrap_or_default();
-            meant.extend(
-                sessions
-                    .into_iter()
-                    .filter(|session| is_meant(session, beginning)),
-            );
+            all.extend(page["sessions"].as_array().cloned().unwrap_or_default());
             let Some(next) = page["next"].as_str() else {
-                break;
+                return Ok(all);
             };
-            path = format!(
-                "/v1/sessions?archived=any&limit=1000&cursor={}",
-                escaped(next)
-            );
+            path = format!("{ALL}&cursor={}", escaped(next));
         }
-        one_of(meant, beginning).unwrap_or(Err(missing))
+    }
+
+    /// The sessions that have a process.
+    pub(crate) async fn live_sessions(&self) -> Result<Vec<Value>, Fault> {
+        let mut live = self.sessions().await?;
+        live.retain(|session| {
+            let state = session["state"].as_str();
+            matches!(state, Some("running" | "ready" | "waiting"))
+        });
+        Ok(live)
     }
 
     /// A request that is open, by its id or the beginning of it.
@@ -216,13 +226,8 @@ fn one_of(mut meant: Vec<Value>, beginning: &str) -> Option<Result<Value, Fault>
         0 => None,
         1 => meant.pop().map(Ok),
         _ => {
-            let ids = meant
-                .iter()
-                .filter_map(|thing| thing["id"].as_str())
-                .map(clean);
-            let ids: Vec<_> = ids.collect();
-            let text = format!("`{beginning}` could be {}", ids.join(" or "));
-            Some(Err(Fault::usage(text, "give more of the id")))
+            let ids = meant.iter().filter_map(|thing| thing["id"].as_str());
+            Some(Err(ids::ambiguous(beginning, &ids.collect::<Vec<_>>())))
         }
     }
 }

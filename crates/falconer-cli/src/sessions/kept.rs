@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use falconer_event::Event;
 use falconer_store::{
-    Archived, Error, EventQuery, Guard, InputQuery, MAX_PAGE, SessionId, SessionPatch,
+    Archived, Error, EventQuery, Guard, InputQuery, MAX_PAGE, NodeId, SessionId, SessionPatch,
     SessionQuery, SessionRecord, SqliteStore, Store,
 };
 
 use super::conversation::{self, Part};
 use crate::exit::{Exit, Fault};
+use crate::ids;
 
 /// The store of the server, if there is one.
 #[derive(Debug)]
@@ -127,11 +128,15 @@ impl Kept {
         let now = now.map_err(|error| self.failed(&error))?;
         match &now.owner {
             None => Ok(()),
-            Some(owner) => {
-                let who = format!("session {} is run by {owner}", record.id);
-                Err(in_use(&record.id, &who))
-            }
+            Some(owner) => Err(in_use(&record.id, &self.runner(owner).await)),
         }
+    }
+
+    /// Who runs a session, in words.
+    async fn runner(&self, node: &NodeId) -> String {
+        let owners = self.store.owners().await.unwrap_or_default();
+        let owner = owners.into_iter().find(|owner| owner.node == *node);
+        falconer_hub::whereabouts(owner.and_then(|owner| owner.about).as_ref())
     }
 
     pub(super) async fn delete(&self, id: &SessionId) -> Result<(), Fault> {
@@ -147,7 +152,7 @@ impl Kept {
 
     fn failed(&self, error: &Error) -> Fault {
         match error {
-            Error::Held { session, .. } => in_use(session, &error.to_string()),
+            Error::Held { session, .. } => in_use(session, &falconer_hub::whereabouts(None)),
             Error::NotFound { .. } => Fault::new(
                 Exit::Session,
                 error,
@@ -159,13 +164,12 @@ impl Kept {
 }
 
 fn in_use(id: &SessionId, who: &str) -> Fault {
+    let short = ids::shortened(&[id.as_str()]).concat();
     Fault::new(
         Exit::Session,
-        who,
-        format!(
-            "wait for the run to end, or change it through the server: on its page, or by \
-             `/v1/sessions/{id}`; if that died, start `falconer serve` once, which tidies up"
-        ),
+        format!("session {short} is run by another process: {who}"),
+        "wait for the run to end, or change it through the server: on its page, or by \
+         `/v1/sessions`; if that died, start `falconer serve` once, which tidies up",
     )
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::conversation::{self, Part};
 use super::kept::Kept;
 use crate::exit::{Exit, Fault, say};
+use crate::ids;
 use crate::places;
 
 /// Sessions that can be listed, read and changed.
@@ -209,7 +210,9 @@ impl Shelf {
     /// The one session whose id, here or in the store, begins like this.
     pub(super) async fn find(&self, beginning: &str) -> Result<Entry, Fault> {
         // What could be no id is told as such.
-        SessionId::new(beginning)?;
+        SessionId::new(beginning).map_err(|error| {
+            Fault::usage(error, "`falconer sessions list --all` shows what there is")
+        })?;
         let mut matching = self.entries(usize::MAX).await?;
         matching.retain(|entry| entry.is_meant(beginning));
         if let Some(exact) = matching.iter().position(|entry| entry.is_called(beginning)) {
@@ -224,8 +227,7 @@ impl Shelf {
             )),
             several => {
                 let several: Vec<_> = several.iter().map(Entry::id).collect();
-                let text = format!("`{beginning}` could be {}", several.join(" or "));
-                Err(Fault::usage(text, "give more of the id"))
+                Err(ids::ambiguous(beginning, &several))
             }
         }
     }

@@ -341,6 +341,88 @@ fn in_a_pipe_attach_shows_what_there_is_and_sends_what_comes() {
 }
 
 #[test]
+fn without_an_id_the_session_that_runs_is_attached() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let none = run(&mut server.falconer(&["attach"]), "");
+    assert_eq!(none.code, Some(6), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("no session is running"),
+        "{}",
+        none.stderr
+    );
+    let first = server.session(Some("hello"));
+    server.until_turn(&first);
+    let one = run(&mut server.falconer(&["attach"]), "");
+    assert_eq!(one.code, Some(0), "{}", one.stderr);
+    assert!(one.stdout.contains("I hear you."), "{}", one.stdout);
+    let second = server.session(Some("hello"));
+    server.until_turn(&second);
+    let several = run(&mut server.falconer(&["attach"]), "");
+    assert_eq!(several.code, Some(2), "{}", several.stderr);
+    assert!(
+        several.stderr.contains("2 sessions are running"),
+        "{}",
+        several.stderr
+    );
+    let ids: Vec<&str> = several
+        .stdout
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(ids.len(), 2, "{}", several.stdout);
+    for id in ids {
+        assert!(id.len() < 20, "{id}");
+        let ran = run(&mut server.falconer(&["attach", id]), "");
+        assert_eq!(ran.code, Some(0), "{id}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_id_is_taken_in_every_form_that_means_one_session() {
+    let place = Place::new();
+    let server = Hosted::start(&place, MODEL);
+    let (first, second) = (server.session(Some("hello")), server.session(Some("hello")));
+    for session in [&first, &second] {
+        server.until_turn(session);
+    }
+    let (_, record) = server.call("GET", &format!("/v1/sessions/{first}"), &Value::Null);
+    let native = record["native_session"].as_str().unwrap();
+    let alike = first
+        .chars()
+        .zip(second.chars())
+        .take_while(|(one, other)| one == other);
+    let alike = alike.count();
+    assert!(alike > 0, "ids of the same time begin alike");
+    let table: [(&str, i32, &str); 9] = [
+        (&first, 0, "I hear you."),
+        (&first[..=alike], 0, "I hear you."),
+        (native, 0, "I hear you."),
+        (&native[..8], 0, "I hear you."),
+        (&first[..alike], 2, "could be"),
+        (&first[..1], 2, "could be"),
+        ("ffffffff", 6, "hint: "),
+        ("../../etc", 6, "hint: "),
+        ("%2e%2e?x=1#\u{1b}[31m", 6, "hint: "),
+    ];
+    for command in [&["attach"][..], &["sessions", "show"]] {
+        for (id, code, text) in table {
+            let arguments = [command, &[id]].concat();
+            let ran = match command {
+                ["attach"] => run(&mut server.falconer(&arguments), ""),
+                _ => run(place.falconer().args(&arguments), ""),
+            };
+            // What cannot be an id at all is a wrong argument where there is no server to ask.
+            let is_expected = ran.code == Some(code) || (code == 6 && ran.code == Some(2));
+            assert!(is_expected, "{arguments:?}: {:?} {}", ran.code, ran.stderr);
+            let said = ran.stdout + &ran.stderr;
+            assert!(said.contains(text), "{arguments:?}: {said}");
+            assert!(!said.contains("\u{1b}[31m"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_changed_configuration_counts_for_the_next_run_and_a_broken_one_for_none() {
     let place = Place::new();
     std::fs::write(place.path().join("scenario.json"), MODEL).unwrap();

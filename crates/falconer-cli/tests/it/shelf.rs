@@ -149,6 +149,13 @@ fn a_session_that_a_server_runs_is_not_changed_behind_its_back() {
             "{}",
             refused.stderr
         );
+        // A process that can be looked for, and no id that nobody knows.
+        assert!(refused.stderr.contains("(process "), "{}", refused.stderr);
+        let longest = refused
+            .stderr
+            .split(|letter: char| !letter.is_ascii_hexdigit());
+        let longest = longest.map(str::len).max().unwrap();
+        assert!(longest < 20, "{}", refused.stderr);
     }
     let (_, record) = server.call("GET", &format!("/v1/sessions/{session}"), &Value::Null);
     assert_ne!(record["title"], "Mine", "{record}");
