@@ -1,5 +1,6 @@
 //! Rules that deny or ask, compared with the parts of a command.
 
+mod history;
 mod mention;
 mod named;
 mod reach;
@@ -40,40 +41,57 @@ pub fn may_touch_unknown(
     matcher: &Matcher,
     command: &str,
     script: &Script,
-    mut location: Location,
+    location: Location,
 ) -> bool {
-    let parts = script.parts();
-    let words: Words = match matcher {
+    let meanings = script.meanings();
+    match matcher {
         Matcher::Command(pattern) => {
-            let mut meanings = script.meanings().iter();
-            return meanings.any(|part| reach::may_reach(pattern, part))
-                || mention::mentions(pattern, command, parts);
+            let may_reach = |part: &Meaning| reach::may_reach(pattern, part);
+            meanings.iter().any(may_reach) || mention::mentions(pattern, command, script.parts())
         }
+        Matcher::Read(_) | Matcher::Edit(_) => may_touch_file(matcher, meanings, location),
+        _ => false,
+    }
+}
+
+/// Whether a rule on files may be about one that parts reach without naming it.
+fn may_touch_file(matcher: &Matcher, meanings: &[Meaning], mut location: Location) -> bool {
+    let words: Words = match matcher {
         Matcher::Read(_) => named_words,
-        Matcher::Edit(_) => written_words,
-        _ => return false,
+        _ => written_words,
     };
     // What patterns mean has changed by then.
     let is_pattern = |part: &Part| part.words.iter().any(|word| word.glob.is_some());
     let sets_patterns = |part: &Part| {
         part.name() == Some("shopt") || part.assignments.iter().any(|it| it.name == "GLOBIGNORE")
     };
-    if parts.iter().any(sets_patterns) && parts.iter().any(is_pattern) {
+    let mut parts = meanings.iter().map(|meaning| &meaning.part);
+    if parts.clone().any(sets_patterns) && parts.any(is_pattern) {
         return true;
     }
-    script.meanings().iter().any(|meaning| {
+    meanings.iter().any(|meaning| {
         let part = &meaning.part;
         let unknown = words(part).iter().any(|word| is_unknown(word, &location));
         let on_the_way = match matcher {
             Matcher::Read(pattern) => {
                 reach::may_come_across(pattern, meaning, &location)
                     || named::may_read(pattern, part, &location)
+                    || history::may_show(part, &location)
             }
             Matcher::Edit(pattern) => named::may_write(pattern, part, &location),
             _ => false,
         };
+        let in_script = |inner: &Inner| match inner {
+            Inner::Read(parts) => {
+                let is_opaque = |inner: &Meaning| shell::stripped(&inner.part).opaque.is_some();
+                parts.iter().any(is_opaque) || may_touch_file(matcher, parts, location.clone())
+            }
+            Inner::Unparsable(_) => true,
+        };
+        let in_scripts = || meaning.goes_deeper || meaning.scripts.iter().any(in_script);
+        let touches = unknown || on_the_way || in_scripts();
         location.follow(part);
-        unknown || on_the_way
+        touches
     })
 }
 

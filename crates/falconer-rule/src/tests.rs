@@ -22,7 +22,11 @@ fn rules(written: &[(Effect, &str)]) -> Vec<(Effect, Rule)> {
 }
 
 fn judged(written: &[(Effect, &str)], tool: &str, input: &Value) -> Judgement {
-    let call = Call::new(tool, input, Path::new(CWD)).home(Path::new("/home/u"));
+    judged_in(Path::new(CWD), written, tool, input)
+}
+
+fn judged_in(cwd: &Path, written: &[(Effect, &str)], tool: &str, input: &Value) -> Judgement {
+    let call = Call::new(tool, input, cwd).home(Path::new("/home/u"));
     judge(&rules(written), &call)
 }
 

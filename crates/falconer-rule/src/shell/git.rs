@@ -7,7 +7,7 @@ use super::grammar::{Options, Parsed, options, parse};
 use super::read_only::{Grade, Reading};
 use super::word::Word;
 
-const LOG: Options = options(
+pub(super) const LOG: Options = options(
     "pusRwbaWzigcmrtEFPqvD",
     "nSGLl",
     "--oneline --graph --all --branches? --tags? --remotes? --stat? --shortstat --numstat \
@@ -61,7 +61,7 @@ const REFS: Options = options(
 )
 .glued("n");
 
-const GREP: Options = options(
+pub(super) const GREP: Options = options(
     "iIwvnlLcohHEFGPaWpqz",
     "eABCm",
     "--ignore-case --word-regexp --invert-match --line-number --files-with-matches --name-only \

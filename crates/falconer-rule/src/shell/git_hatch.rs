@@ -170,8 +170,12 @@ pub(crate) fn asks_git_for_unknown(arguments: &[Word]) -> bool {
     let command = arguments
         .iter()
         .find(|word| !word.unquoted().starts_with('-'));
-    let is_known = |name: &str| COMMANDS.contains(&name) || OTHERS.contains(&name);
     command.is_some_and(|word| !word.literal.as_deref().is_some_and(is_known))
+}
+
+/// Whether git has a command itself, so that it is no alias.
+pub(super) fn is_known(command: &str) -> bool {
+    COMMANDS.contains(&command) || OTHERS.contains(&command)
 }
 
 /// The first word that is not covered.

@@ -6,6 +6,7 @@
 
 mod builtin;
 mod git;
+mod git_content;
 mod git_hatch;
 mod grammar;
 mod hatch;
@@ -30,6 +31,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use git_content::{Content, Operands, content};
 pub(crate) use git_hatch::asks_git_for_unknown;
 pub(crate) use hatch::runs_code_of_words;
 pub(crate) use hatch::spelled;

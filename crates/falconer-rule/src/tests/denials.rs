@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{command, judged};
+use super::{command, judged, judged_in};
 use crate::{Effect, Outcome};
 
 #[test]
@@ -238,4 +238,144 @@ fn a_denied_file_is_not_read_in_another_way() {
         let found = judged(&rules, "Bash", &json!({"command": text}));
         assert_eq!(found.effect, expected, "{text}: {}", found.because);
     }
+}
+
+/// Git shows what was in a file without reading it.
+#[test]
+fn a_denied_file_is_not_shown_out_of_the_repository() {
+    let root = tempfile::tempdir().unwrap();
+    for directory in [".git", "src"] {
+        std::fs::create_dir_all(root.path().join(directory)).unwrap();
+    }
+    for file in ["a", "src/s.rs"] {
+        std::fs::write(root.path().join(file), "").unwrap();
+    }
+    let asked = [
+        "git show",
+        "git show HEAD",
+        "git show HEAD~1",
+        "git show stash@{0}",
+        "git show :/fix",
+        "git show :0:a",
+        "git show HEAD HEAD:a",
+        "git show --stat 1234567",
+        "git show -s HEAD@{1}:x",
+        "git show HEAD -- src",
+        "git show HEAD -- ':(top)a'",
+        "git cat-file -p 1234567",
+        "git cat-file blob 1234567",
+        "git cat-file --batch",
+        "git log -p",
+        "git log -1 -u",
+        "git log --patch",
+        "git log -U5",
+        "git log -c",
+        "git log --cc",
+        "git log --word-diff",
+        "git log --remerge-diff",
+        "git log -p src",
+        "git log -p -- src",
+        "git log -p -- :^src",
+        "git log -p --follow a",
+        "git log -p --full-diff a",
+        "git -C . log -p",
+        "env git log -p",
+        "bash -c 'git log -p'",
+        "git diff",
+        "git diff HEAD~1 HEAD",
+        "git diff --cached",
+        "git diff main...feature",
+        "git diff --stat -p",
+        "git stash show -p",
+        "git stash list -p",
+        "git grep KEY HEAD",
+        "git grep --cached KEY",
+        "git grep -e KEY HEAD -- a",
+        "git diff-tree -p HEAD",
+        "git diff-index -p HEAD",
+        "git diff-files -p",
+        "git whatchanged -p",
+        "git reflog -p",
+        "git archive HEAD",
+        "git fast-export --all",
+        "git bundle create x HEAD",
+        "git format-patch -1 --stdout",
+        "git worktree add ../x",
+        "git clone . ../x",
+        "git unpack-file 1234",
+        "git range-diff a b c",
+        "git rerere diff",
+        "git difftool",
+        "git add -p",
+        "git status -v",
+        "git commit -v --dry-run",
+        "git rebase --show-current-patch",
+        "git for-each-ref --format='%(raw)'",
+        "git mine",
+    ];
+    let allowed = [
+        "git status",
+        "git log",
+        "git log --oneline -5",
+        "git log --stat",
+        "git log -S KEY",
+        "git log --format=%B",
+        "git log -p -- a",
+        "git log -p HEAD~3..HEAD -- a src/s.rs",
+        "git log -L1,5:a",
+        "git show --stat",
+        "git show -s HEAD",
+        "git show HEAD:a",
+        "git show HEAD:src/s.rs",
+        "git show HEAD:./a",
+        "git show HEAD -- a",
+        "git cat-file -t 1234567",
+        "git cat-file -p HEAD:a",
+        "git diff --stat",
+        "git diff --name-only HEAD~1",
+        "git diff a",
+        "git diff HEAD -- a",
+        "git grep KEY",
+        "git grep KEY src",
+        "git grep KEY -- src",
+        "git stash list",
+        "git stash show",
+        "git stash push -m x",
+        "git commit -mverbose",
+        "git clone https://h.invalid/r",
+        "git branch -a",
+        "git push",
+        "git config --get user.name",
+        "git blame a",
+        "git ls-files",
+    ];
+    let judge = |command: &str| {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, "Read(.env)")];
+        judged_in(root.path(), &rules, "Bash", &json!({ "command": command })).effect
+    };
+    for command in asked {
+        assert_eq!(judge(command), Outcome::Ask, "{command}");
+    }
+    for command in allowed {
+        assert_eq!(judge(command), Outcome::Allow, "{command}");
+    }
+    for command in ["git show HEAD:.env", "git show :.env", "git log -p -- .env"] {
+        assert_eq!(judge(command), Outcome::Deny, "{command}");
+    }
+    // From the top of the work tree, not from here.
+    let inner = root.path().join("src");
+    let rules = [
+        (Effect::Allow, "Bash"),
+        (Effect::Deny, "Read(//**/conf/**)"),
+    ];
+    let input = json!({"command": "git show HEAD:conf/x"});
+    assert_eq!(
+        judged_in(&inner, &rules, "Bash", &input).effect,
+        Outcome::Deny
+    );
+    let input = json!({"command": "git show HEAD:x"});
+    assert_eq!(
+        judged_in(&inner, &rules, "Bash", &input).effect,
+        Outcome::Ask
+    );
 }
