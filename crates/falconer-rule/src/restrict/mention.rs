@@ -51,10 +51,18 @@ fn in_arguments(meant: &[String], part: &Part) -> bool {
     let words: Vec<&Word> = words.collect();
     if COPIERS.contains(&name) {
         let mut paths = words.iter().map(|word| word.unquoted().to_lowercase());
-        return paths.any(|path| path.ends_with(&format!("/{program}")));
+        let mut orders = words.iter().filter(|word| word.unquoted().contains(' '));
+        return paths.any(|path| path.ends_with(&format!("/{program}")))
+            || orders.any(|word| is_run(meant, &tokens_of(word)));
     }
     let tokens: Vec<String> = words.into_iter().flat_map(tokens_of).collect();
-    let Some(start) = tokens.iter().position(|token| token == program) else {
+    // `-S'git push'`
+    let is_glued = |token: &String| {
+        let letters = token.strip_prefix('-').filter(|it| !it.starts_with('-'));
+        letters.is_some_and(|letters| letters.ends_with(program.as_str()))
+    };
+    let is_program = |token: &String| token == program || is_glued(token);
+    let Some(start) = tokens.iter().position(is_program) else {
         return false;
     };
     let mut after = tokens[start + 1..].iter();

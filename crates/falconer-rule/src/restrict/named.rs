@@ -10,7 +10,9 @@ use crate::shell::{self, Part};
 /// Whether a part may read a forbidden file: it is named somewhere in its words, or by its input.
 pub(super) fn may_read(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
     shell::runs_code_of_words(part)
+        || shell::runs_unknown(part)
         || shell::takes_more(part)
+        || shell::takes_names(part)
         || names_place(part, &with_directories(part, location), |place| {
             pattern.touches(place)
         })
@@ -19,7 +21,7 @@ pub(super) fn may_read(pattern: &PathPattern, part: &Part, location: &Location) 
 /// Whether a part may write a forbidden file. Only programs that are known to read do not.
 pub(super) fn may_write(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
     if part.words.is_empty() || shell::reads_only(part).is_some() {
-        return false;
+        return shell::runs_unknown(part);
     }
     may_read(pattern, part, location)
         || shell::changes_trees(part) && reach::meets(pattern, &shell::stripped(part), location)

@@ -23,6 +23,7 @@ pub(super) fn may_reach(pattern: &CommandPattern, meaning: &Meaning) -> bool {
         |form: &Part| pattern.matches(&form.text()) || pattern.matches(&form.unquoted_text());
     shell::runs_unknown(part)
         || shell::runs_code_of_words(part)
+        || meaning.scripts.iter().any(Inner::is_unparsable)
         || part.name() == Some("alias") && !part.arguments().is_empty()
         || forms
             .clone()
@@ -52,10 +53,18 @@ fn goes_on(pattern: &CommandPattern, form: &Part) -> bool {
     known.is_empty() || pattern.may_continue(&format!("{known} "))
 }
 
-/// Whether a form that gets more words is the program that is meant, or a shell.
+/// Whether a form that gets more words is the program that is meant, a shell, or a program that
+/// starts what it is given.
 fn starts(pattern: &CommandPattern, form: &Part) -> bool {
     let name = form.name().and_then(|name| name.rsplit('/').next());
-    name.is_none_or(|name| pattern.program() == Some(name) || shell::runs_code(name))
+    name.is_none_or(|name| {
+        let gives_on = shell::starts_others(form) && !shell::takes_more(form);
+        // `{}` stands for what it gets.
+        let is_filled_in = !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte));
+        pattern.program() == Some(name) || shell::runs_code(name) || gives_on || is_filled_in
+    })
 }
 
 /// A command that git does not have itself may stand for a forbidden one.

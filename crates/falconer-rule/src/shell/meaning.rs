@@ -29,6 +29,10 @@ pub(crate) enum Inner {
 }
 
 impl Inner {
+    pub(crate) fn is_unparsable(&self) -> bool {
+        matches!(self, Self::Unparsable(_))
+    }
+
     pub(crate) fn parts(&self) -> &[Meaning] {
         match self {
             Self::Read(parts) => parts,

@@ -75,7 +75,19 @@ pub fn reads_trees(part: &Part) -> bool {
         .name()
         .map(|name| name.rsplit('/').next().unwrap_or(name));
     match name {
-        Some("rg" | "ag" | "ack" | "rgrep" | "tar" | "bsdtar" | "zip" | "7z" | "diff") => true,
+        Some(
+            "rg" | "ag" | "ack" | "rgrep" | "ug" | "ugrep" | "tar" | "bsdtar" | "zip" | "7z"
+            | "7za" | "7zr" | "7zz" | "cpio" | "pax" | "jar" | "shar" | "rclone" | "diff",
+        ) => true,
+        Some("aws" | "gsutil") => ["cp", "mv", "rsync", "sync"].iter().any(|it| has(it)),
+        Some("fd" | "fdfind") => {
+            let mut words = arguments.iter().map(Word::unquoted);
+            words.any(|it| has_short_option(it, "xX") || is_long_option(it, &["--exec-batch"]))
+        }
+        Some(name) if name.starts_with("python") => {
+            let modules = ["http.server", "tarfile", "zipfile", "shutil"];
+            modules.iter().any(|it| has(it))
+        }
         Some("grep" | "egrep" | "fgrep" | "zgrep") => {
             // `-d recurse`
             let chooses = |word: &Word| {
@@ -92,6 +104,21 @@ pub fn reads_trees(part: &Part) -> bool {
             .any(|it| has(it)),
         _ => false,
     }
+}
+
+/// Whether a part takes the names of the files it reads from its input or from a file.
+pub(crate) fn takes_names(part: &Part) -> bool {
+    let part = stripped(part);
+    let name = part.name().map(|it| it.rsplit('/').next().unwrap_or(it));
+    let mut words = part.arguments().iter().map(Word::unquoted);
+    let is_tar = matches!(name, Some("tar" | "bsdtar"));
+    matches!(name, Some("cpio" | "pax"))
+        || words.any(|word| {
+            ["files-from", "files0-from", "-from-file"]
+                .iter()
+                .any(|it| word.contains(it))
+                || is_tar && has_short_option(word, "T")
+        })
 }
 
 /// Files that keep nothing.

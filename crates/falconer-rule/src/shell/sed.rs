@@ -1,5 +1,6 @@
 //! `sed` scripts that print, delete and substitute, and do nothing else.
 
+use super::Part;
 use super::grammar::{Options, options, parse};
 use super::programs::take_file;
 use super::read_only::{Grade, Reading};
@@ -11,6 +12,9 @@ pub(super) const OPTIONS: Options = options(
     "--quiet --silent --regexp-extended --separate --unbuffered --null-data --expression= --debug \
      --posix --sandbox",
 );
+
+/// Letters of one line that are looked at.
+const MOST_FILES: usize = 64;
 
 /// What `sed` looks at, if its scripts only print.
 pub(super) fn sed(arguments: &[Word], reading: &mut Reading) -> Option<()> {
@@ -28,6 +32,26 @@ pub(super) fn sed(arguments: &[Word], reading: &mut Reading) -> Option<()> {
     files
         .iter()
         .try_for_each(|file| take_file(*file, false, reading))
+}
+
+/// What may be files in the scripts among the words of `sed`: the rest of a line after `r`, `w`
+/// and the like, whatever they are there.
+pub(crate) fn script_files(part: &Part) -> Vec<Word> {
+    let name = part.name().map(|it| it.rsplit('/').next().unwrap_or(it));
+    if !matches!(name, Some("sed" | "gsed")) {
+        return Vec::new();
+    }
+    let scripts = part
+        .arguments()
+        .iter()
+        .filter_map(|it| it.literal.as_deref());
+    let lines = scripts.flat_map(str::lines);
+    let files = lines.flat_map(|line| {
+        let orders = line.match_indices(['r', 'R', 'w', 'W']).take(MOST_FILES);
+        orders.map(|(at, _)| line[at + 1..].trim_start())
+    });
+    let files = files.filter(|file| !file.is_empty());
+    files.map(Word::plain).collect()
 }
 
 /// Whether a script only prints, deletes and substitutes.

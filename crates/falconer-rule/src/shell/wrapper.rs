@@ -218,6 +218,17 @@ fn evaluates_text(part: &Part) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_./=:,@%+ !-]".contains(&byte))
     };
+    // `y[x]=1` computes with what is in `x`.
+    let computes = |one: &super::Assignment| {
+        let name = one.text.split_once('=').map_or("", |(name, _)| name);
+        let index = name
+            .split_once('[')
+            .map(|(_, index)| index.trim_end_matches(['+', ']']));
+        index.is_some_and(|index| !index.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    if part.assignments.iter().any(computes) {
+        return true;
+    }
     let may_run = match base_name(part) {
         Some("printf") => part
             .arguments()
