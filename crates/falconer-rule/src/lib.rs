@@ -63,7 +63,9 @@ pub use location::{Location, Where};
 pub use matcher::{Matcher, understand};
 pub use path_pattern::{Anchors, Capitals, PathPattern};
 pub use place::{Found, Place};
-pub use protected::{is_protected, mentioned, protected_by, protected_write, writes_unknown};
+pub use protected::{
+    is_guarded, is_protected, mentioned, protected_by, protected_write, writes_unknown,
+};
 pub use restrict::{may_touch_unknown, restricts_command};
 pub use rule::{Rule, RuleError, UnknownTool};
 pub use set::{RuleSet, UselessRule};

@@ -52,7 +52,9 @@ impl Permissions {
                 is_asked.then(|| place.spelled.clone())
             }
             Target::Command { command, .. } => match question.script(command) {
-                Ok(script) => protected_write(script, self.start(question)),
+                Ok(script) => {
+                    protected_write(script, command, self.start(question), &self.guarded)
+                }
                 Err(_) => mentioned(command),
             },
             Target::Mcp { .. } => {

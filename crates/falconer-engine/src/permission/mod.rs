@@ -28,7 +28,7 @@ pub(crate) use falconer_rule::Effect;
 
 pub(crate) use directories::Directories;
 use falconer_rule::{
-    Anchors, Matcher, Place, RuleProblem, RuleText, flaw, is_protected, understand,
+    Anchors, Matcher, Place, RuleProblem, RuleText, flaw, is_guarded, is_protected, understand,
 };
 pub(crate) use hidden::Hidden;
 use program::Programs;
@@ -212,11 +212,7 @@ impl Permissions {
     }
 
     fn is_protected(&self, place: &Place) -> bool {
-        let is_same = |guarded: &Place| {
-            let mut names = place.names();
-            names.any(|name| guarded.names().any(|other| other == name))
-        };
-        is_protected(place) || self.guarded.iter().any(is_same)
+        is_protected(place) || is_guarded(place, &self.guarded)
     }
 
     /// Rules that could not be used as written, each with what was done instead.

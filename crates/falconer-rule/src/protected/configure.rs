@@ -1,14 +1,18 @@
 //! Programs that write a protected place without naming it.
 
-use crate::shell::Part;
+use crate::shell::{self, Part, Word};
 
-/// A program, the first words with which it writes, and what. No words: whatever it is given.
+/// A program, the first words with which it writes, and what. No words: whatever it is given. A
+/// word with a dash counts wherever it stands.
 type Writer = (&'static str, &'static [&'static str], &'static str);
 
 const WRITERS: &[Writer] = &[
+    ("asdf", &["plugin", "plugin-add"], ".asdfrc"),
     ("at", &[], "jobs of at"),
     ("aws", &["configure"], ".aws"),
+    ("az", &["config", "login", "logout"], ".azure"),
     ("batch", &[], "jobs of at"),
+    ("bundle", &["config"], ".bundle/config"),
     ("cargo", &["login", "logout"], ".cargo/credentials.toml"),
     ("chsh", &[], "/etc/passwd"),
     (
@@ -16,7 +20,12 @@ const WRITERS: &[Writer] = &[
         &["config", "mcp", "plugin", "setup-token"],
         ".claude",
     ),
+    ("code", &["--install-extension"], ".vscode"),
+    ("codex", &["login", "logout", "mcp"], ".codex"),
+    ("composer", &["config", "global"], ".config/composer"),
+    ("conda", &["config"], ".condarc"),
     ("crontab", &[], "crontab"),
+    ("cursor", &["--install-extension"], ".cursor"),
     (
         "direnv",
         &["allow", "permit", "edit", "grant"],
@@ -24,6 +33,7 @@ const WRITERS: &[Writer] = &[
     ),
     ("docker", &["login", "logout"], ".docker"),
     ("gcloud", &["auth", "config"], ".config/gcloud"),
+    ("gemini", &["extensions", "mcp"], ".gemini"),
     (
         "gh",
         &["auth", "config", "alias", "extension"],
@@ -31,76 +41,160 @@ const WRITERS: &[Writer] = &[
     ),
     (
         "git",
-        &["config", "credential", "credential-store"],
+        &[
+            "config",
+            "credential",
+            "credential-store",
+            "lfs install",
+            "lfs update",
+            "maintenance register",
+            "maintenance start",
+            "submodule add",
+            "submodule set-url",
+        ],
         ".git/config",
     ),
+    (
+        "gpg",
+        &[
+            "--delete-keys",
+            "--edit-key",
+            "--full-generate-key",
+            "--gen-key",
+            "--import",
+            "--quick-generate-key",
+            "--receive-keys",
+            "--recv-keys",
+        ],
+        ".gnupg",
+    ),
+    ("helm", &["plugin", "registry", "repo"], ".config/helm"),
+    ("husky", &[], ".husky"),
     ("kubectl", &["config"], ".kube"),
     ("launchctl", &[], "Library/LaunchAgents"),
+    ("lefthook", &["add", "install"], ".git/hooks"),
+    ("loginctl", &["enable-linger"], "services"),
+    ("mise", &["settings", "trust", "use"], ".config/mise"),
     (
         "npm",
-        &["config", "set", "login", "adduser", "logout"],
+        &["c", "config", "set", "login", "adduser", "logout"],
         ".npmrc",
     ),
+    ("overcommit", &["--install", "-i"], ".git/hooks"),
     ("passwd", &[], "/etc/passwd"),
     ("pip", &["config"], ".config/pip"),
     ("pip3", &["config"], ".config/pip"),
-    ("pnpm", &["config", "set", "login"], ".npmrc"),
+    ("pnpm", &["c", "config", "set", "login"], ".npmrc"),
+    ("poetry", &["config"], ".config/pypoetry"),
+    ("pre-commit", &["init-templatedir", "install"], ".git/hooks"),
+    ("simple-git-hooks", &[], ".git/hooks"),
     ("ssh-copy-id", &[], ".ssh"),
+    ("ssh-keygen", &[], ".ssh"),
     (
         "systemctl",
         &["enable", "disable", "link", "edit", "mask", "set-default"],
         "services",
     ),
+    ("terraform", &["login", "logout"], ".terraform.d"),
     ("useradd", &[], "/etc/passwd"),
     ("usermod", &[], "/etc/passwd"),
     ("visudo", &[], "/etc/sudoers"),
     ("yarn", &["config", "set"], ".yarnrc.yml"),
 ];
 
-/// Words with which these programs only show something.
+/// Words behind the order with which these programs only show something.
 const SHOWS: &[&str] = &[
-    "--get",
-    "--get-all",
-    "--get-regexp",
-    "--help",
-    "--list",
-    "-l",
     "current-context",
     "get",
     "get-contexts",
     "list",
+    "ls",
     "status",
     "view",
 ];
 
-/// Orders of Falconer that change nothing of its own.
-const HARMLESS: &[&str] = &[
-    "--help",
-    "--version",
-    "-V",
-    "-h",
-    "doctor",
-    "explain",
-    "help",
+/// Options with which a program only shows something, whatever else is said.
+const SHOWING: &[(&str, &[&str])] = &[
+    ("at", &["-l"]),
+    ("crontab", &["-l"]),
+    (
+        "git",
+        &["--get", "--get-all", "--get-regexp", "--list", "-l"],
+    ),
+    ("ssh-keygen", &["-F", "-l", "-lf"]),
 ];
 
-/// What a part writes, if it is such a program.
+/// Programs that run one of a package by its name.
+const RUNNERS: &[&str] = &["bunx", "npm", "npx", "pnpm", "pnpx", "yarn"];
+
+/// What a part writes, if it is such a program, or starts one.
 pub(super) fn written_by(part: &Part) -> Option<&'static str> {
-    let name = part.name()?;
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let words: Vec<&str> = part
-        .arguments()
+    let mut forms = shell::stripped_for_denial(part);
+    if part.name().is_some_and(|name| RUNNERS.contains(&name)) {
+        forms.extend((1..part.words.len()).map(|start| Part {
+            words: part.words[start..].to_vec(),
+            ..Part::default()
+        }));
+    }
+    // Without its options, a form does not say that it only shows something.
+    let showing: Vec<&str> = forms
         .iter()
-        .map(|word| word.unquoted())
+        .filter(|it| shows(it))
+        .filter_map(base_name)
         .collect();
-    if matches!(name, "falconer" | "falconer-claude") {
-        // It answers requests, trusts projects and makes tokens.
-        let first = words.first().is_some_and(|first| HARMLESS.contains(first));
-        return (!first).then_some(".config/falconer");
+    let writing = |form: &&Part| base_name(form).is_none_or(|name| !showing.contains(&name));
+    forms.iter().filter(writing).find_map(written_by_itself)
+}
+
+fn base_name(part: &Part) -> Option<&str> {
+    let name = part.name()?;
+    Some(name.rsplit('/').next().unwrap_or(name))
+}
+
+/// Whether an option keeps the program from writing.
+fn shows(part: &Part) -> bool {
+    let name = base_name(part);
+    let known = SHOWING.iter().find(|(known, _)| Some(*known) == name);
+    let mut words = part.arguments().iter().map(Word::unquoted);
+    words.any(|word| word == "--help" || known.is_some_and(|(_, all)| all.contains(&word)))
+}
+
+fn written_by_itself(part: &Part) -> Option<&'static str> {
+    let name = base_name(part)?;
+    let words: Vec<&str> = part.arguments().iter().map(Word::unquoted).collect();
+    if name == "git" && makes_configured(&words) {
+        return Some(".git/config");
     }
     let (_, orders, file) = WRITERS.iter().find(|(known, ..)| *known == name)?;
-    let mut own = words.iter().filter(|word| !word.starts_with('-'));
-    let is_order = orders.is_empty() || own.next().is_some_and(|word| orders.contains(word));
-    let shows = words.iter().any(|word| SHOWS.contains(word));
-    (is_order && !shows).then_some(file)
+    let own: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let length = |order: &&str| match order.starts_with('-') {
+        true => words.contains(order).then_some(0),
+        false => {
+            let order: Vec<&str> = order.split(' ').collect();
+            own.starts_with(&order).then_some(order.len())
+        }
+    };
+    let length = match orders.is_empty() {
+        true => Some(0),
+        false => orders.iter().find_map(length),
+    }?;
+    let shows = own.get(length).is_some_and(|word| SHOWS.contains(word));
+    (!shows).then_some(*file)
+}
+
+/// Whether git makes a repository that is configured, or has hooks, from the start.
+fn makes_configured(words: &[&str]) -> bool {
+    let has = |options: &[&str]| {
+        let is_one = |word: &&&str| options.iter().any(|option| word.starts_with(option));
+        words.iter().find(is_one).is_some()
+    };
+    match words.first() {
+        Some(&"clone") => has(&["-c", "--conf", "--templ"]),
+        Some(&"init") => has(&["--templ"]),
+        _ => false,
+    }
 }

@@ -5,6 +5,7 @@
 
 mod configure;
 mod names;
+mod own;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,15 @@ const MOST: usize = 4_096;
 const MOST_NAMES: usize = 3;
 /// Letters of options that may stand in front of a path: `-avo.git/config`.
 const MOST_LETTERS: usize = 8;
+
+/// Whether a place is one of those that are guarded like protected ones, by one of its names.
+pub fn is_guarded(place: &Place, guarded: &[Place]) -> bool {
+    let is_same = |other: &Place| {
+        let mut names = place.names();
+        names.any(|name| other.names().any(|other| other == name))
+    };
+    guarded.iter().any(is_same)
+}
 
 /// Whether writing there needs a question whatever the rules say.
 pub fn is_protected(place: &Place) -> bool {
@@ -47,20 +57,42 @@ pub fn protected_by(call: &Call<'_>) -> Option<PathBuf> {
         Subject::Command { text, script } => {
             let location = Location::new(call.cwd, call.home);
             match script {
-                Ok(script) => protected_write(&script, location),
+                Ok(script) => protected_write(&script, &text, location, &[]),
                 Err(_) => mentioned(&text),
             }
         }
     }
 }
 
-/// Returns the protected place that a command may write, as far as can be told.
-pub fn protected_write(script: &Script, mut location: Location) -> Option<PathBuf> {
+/// Returns the protected place that a command may write, or one of those that are guarded like
+/// them, as far as can be told.
+pub fn protected_write(
+    script: &Script,
+    text: &str,
+    mut location: Location,
+    guarded: &[Place],
+) -> Option<PathBuf> {
     let mut look = Look {
         budget: MOST,
         is_plain: script.plain().is_ok(),
+        guarded,
     };
-    look.parts(script.parts(), &mut location, 0)
+    let parts = script.parts();
+    look.parts(parts, &mut location, 0).or_else(|| {
+        if !is_fed(parts) {
+            return None;
+        }
+        // What a here-document holds, or a variable, may be what a part writes or runs.
+        let hit = text.contains("<<").then(|| mentioned(text)).flatten();
+        hit.or_else(|| own::mentions(text).then(|| PathBuf::from(own::STATE)))
+    })
+}
+
+/// Whether a part takes words from its input for what it writes or runs.
+fn is_fed(parts: &[Part]) -> bool {
+    let writes = |part: &Part| shell::takes_more(part) && !only_feeds_readers(part);
+    let mut parts = parts.iter();
+    parts.any(|part| writes(part) || shell::runs_unknown(part))
 }
 
 /// Whether a file that the shell or a known program writes is only known when it runs.
@@ -79,8 +111,8 @@ pub fn writes_unknown(parts: &[Part], mut location: Location) -> bool {
 pub fn mentioned(text: &str) -> Option<PathBuf> {
     // Quotes may stand in the middle of a name.
     let text = text.to_lowercase().replace(['\'', '"', '\\'], "");
-    if mentions_decision(&text) {
-        return Some(PathBuf::from(STATE));
+    if own::mentions(&text) {
+        return Some(PathBuf::from(own::STATE));
     }
     let is_whole = |name: &str| {
         let mut ends = text.match_indices(name).map(|(at, _)| at + name.len());
@@ -103,21 +135,19 @@ fn written(part: &Part) -> Vec<Word> {
 }
 
 /// Looks for protected places in the words of a command.
-struct Look {
+struct Look<'l> {
     budget: usize,
     /// Whether what is known of the parts is certain.
     is_plain: bool,
+    guarded: &'l [Place],
 }
 
 /// Shells in shells that are looked into.
 const MAX_SHELLS: usize = 4;
 
-impl Look {
+impl Look<'_> {
     fn parts(&mut self, parts: &[Part], location: &mut Location, shells: usize) -> Option<PathBuf> {
-        let writes = |part: &Part| shell::takes_more(part) && !only_feeds_readers(part);
-        let is_fed = parts
-            .iter()
-            .any(|part| writes(part) || shell::runs_unknown(part));
+        let is_fed = is_fed(parts);
         for part in parts {
             let hit = self.part(part, location).or_else(|| match is_fed {
                 // What is only shown may be what another part writes or runs.
@@ -161,16 +191,16 @@ impl Look {
             return None;
         }
         let bare = shell::stripped(part);
-        if decides(part) || decides(&bare) {
-            return Some(PathBuf::from(STATE));
+        if own::decides(part) {
+            return Some(PathBuf::from(own::STATE));
         }
         if only_adds(&bare) {
             return None;
         }
-        if let Some(file) = configure::written_by(&bare) {
+        if let Some(file) = configure::written_by(part) {
             return Some(PathBuf::from(file));
         }
-        if let Some(directory) = tree(&bare, location) {
+        if let Some(directory) = tree(&bare, location, self.guarded) {
             return Some(directory);
         }
         // `HEAD` is a name of a commit to them.
@@ -180,7 +210,8 @@ impl Look {
             false => is_protected(place),
         };
         let here = Word::plain(".");
-        let words = naming(part).into_iter().chain([&here]);
+        let files = shell::script_files(&bare);
+        let words = naming(part).into_iter().chain([&here]).chain(&files);
         let hit = words
             .into_iter()
             .find_map(|word| self.word(word, location, is_hit));
@@ -197,6 +228,8 @@ impl Look {
         location: &Location,
         is_hit: impl Fn(&Place) -> bool,
     ) -> Option<PathBuf> {
+        let guarded = self.guarded;
+        let is_hit = |place: &Place| is_hit(place) || is_guarded(place, guarded);
         if let Some(glob) = &word.glob {
             return match location.expanded(word) {
                 Some(places) => first(places, &is_hit),
@@ -242,8 +275,10 @@ pub(crate) fn names_place(
     let mut look = Look {
         budget: MOST,
         is_plain: false,
+        guarded: &[],
     };
-    let mut words = naming(part).into_iter();
+    let files = shell::script_files(&shell::stripped(part));
+    let mut words = naming(part).into_iter().chain(&files);
     words.any(|word| word.literal.is_some() && look.word(word, location, &is_hit).is_some())
 }
 
@@ -259,12 +294,15 @@ fn only_feeds_readers(part: &Part) -> bool {
 }
 
 /// A directory that a part changes with all there is in it, protected places among it.
-fn tree(part: &Part, location: &Location) -> Option<PathBuf> {
+fn tree(part: &Part, location: &Location, guarded: &[Place]) -> Option<PathBuf> {
     if !shell::changes_trees(part) || part.name() == Some("git") {
         return None;
     }
     let names = find_names(part);
-    let holds = |place: &&Place| place.is_dir && holds_protected(place, location, names.as_deref());
+    let is_around = |place: &Place| guarded.iter().any(|it| it.real.starts_with(&place.real));
+    let holds = |place: &&Place| {
+        place.is_dir && (holds_protected(place, location, names.as_deref()) || is_around(place))
+    };
     part.arguments().iter().find_map(|word| {
         let Where::At(places) = location.places(word) else {
             return None;
@@ -349,39 +387,6 @@ fn may_match_hidden(glob: &str) -> bool {
     let varies = |name: &str| name.contains(['*', '?', '[']);
     glob.split('/')
         .any(|name| name.starts_with('.') && varies(name))
-}
-
-/// Where Falconer keeps what people have decided.
-const STATE: &str = "~/.local/state/falconer";
-/// Commands of `falconer` that speak for a person.
-const DECIDING: [&str; 5] = ["trust", "approve", "attach", "login", "config"];
-
-/// Whether a part may have Falconer itself write down a decision.
-fn decides(part: &Part) -> bool {
-    let is_ours = |word: &Word| match &word.literal {
-        Some(text) => text.rsplit('/').next() == Some("falconer"),
-        None => word.text.contains("falconer"),
-    };
-    let is_said = |word: &Word| mentions_decision(word.literal.as_ref().unwrap_or(&word.text));
-    let assigned = part.assignments.iter();
-    if part.words.iter().any(is_said) || assigned.map(|it| &it.text).any(|it| mentions_decision(it))
-    {
-        return true;
-    }
-    let may_decide = |word: &Word| match &word.literal {
-        Some(text) => DECIDING.contains(&text.as_str()),
-        None => true,
-    };
-    // Not only the first word: another program may be told to run it.
-    let at = part.words.iter().position(is_ours);
-    at.is_some_and(|at| part.words.iter().skip(at + 1).any(may_decide))
-}
-
-/// Whether a text, such as a script, names one of these commands.
-fn mentions_decision(text: &str) -> bool {
-    let mut words = text.split(|c: char| c.is_whitespace() || "'\"`();&|".contains(c));
-    let is_ours = |word: &str| word.rsplit('/').next() == Some("falconer");
-    words.any(is_ours) && words.any(|word| DECIDING.contains(&word))
 }
 
 /// Whether git only puts the files it is given into the repository.

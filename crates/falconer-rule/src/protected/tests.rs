@@ -219,9 +219,92 @@ fn commands_that_reach_protected_places_in_other_ways_are_asked_about() {
         ("ls | xargs wc", false),
         ("npm run build", false),
         ("echo done", false),
+        // Configuration behind options, starters and runners.
+        ("git -C . config core.hooksPath x", true),
+        ("git -c a=b config core.hooksPath x", true),
+        ("env -C . git config core.hooksPath x", true),
+        ("sudo -u me git config --system core.hooksPath x", true),
+        ("git config core.hooksPath list", true),
+        ("git config core.hooksPath get", true),
+        ("git config get user.name", false),
+        ("git -C src config --list", false),
+        ("git clone -c core.hooksPath=/x https://h.invalid/r", true),
+        ("git clone --template=x https://h.invalid/r", true),
+        ("git clone https://h.invalid/r", false),
+        ("git init --template=x y", true),
+        ("git init y", false),
+        ("git lfs install", true),
+        ("git lfs ls-files", false),
+        ("git maintenance start", true),
+        ("git submodule add ./x y", true),
+        ("git submodule update", false),
+        ("pre-commit install", true),
+        ("pre-commit run", false),
+        ("npx husky init", true),
+        ("lefthook install", true),
+        ("npm c set script-shell x", true),
+        ("npm config set a b -l", true),
+        ("npm config get registry", false),
+        ("npm install", false),
+        ("conda config --add channels x", true),
+        ("code --install-extension x", true),
+        ("code src/main.rs", false),
+        ("gpg --import x", true),
+        ("gpg --verify x", false),
+        ("ssh-keygen -t ed25519", true),
+        ("ssh-keygen -lf x", false),
+        ("mise trust", true),
+        ("mise install", false),
+        ("codex mcp add x", true),
+        // Files in the scripts of sed.
+        ("sed -n 'w.git/config' in", true),
+        ("sed 's/a/b/w.git/config' in", true),
+        ("sed -n '1w.git/hooks/pre-commit' in", true),
+        ("sed -n 's/raw/row/p' in", false),
+        ("sed -i 's/a/b/' in", false),
+        // Words that come from elsewhere.
+        ("xargs -I{} cp in {} <<< .git/config", true),
+        ("xargs tee <<E\n.git/config\nE", true),
+        ("f=falconer; $f trust grant", true),
+        ("echo trust grant | xargs falconer", true),
+        ("echo 'falconer trust grant' | sh", true),
+        ("sh <<< 'falconer trust grant'", true),
+        ("fakeroot falconer trust grant", true),
+        ("falconer-claude -p x", true),
+        ("falconer demo", false),
+        ("cd falconer && make", false),
+        ("cat <<E > notes\nsee .git/config\nE", false),
     ];
     for (command, expected) in table {
         let input = json!({ "command": command });
         assert_eq!(is_asked(root.path(), "Bash", &input), expected, "{command}");
+    }
+}
+
+#[test]
+fn guarded_files_are_asked_about_like_protected_ones() {
+    use crate::location::Location;
+    use crate::place::Place;
+
+    let root = project();
+    std::fs::create_dir(root.path().join("tools")).expect("a directory");
+    let guarded = [Place::of(&root.path().join("tools/hook.sh"))];
+    let table = [
+        ("echo x > tools/hook.sh", true),
+        ("cp in tools/hook.sh", true),
+        ("python3 w.py tools/hook.sh", true),
+        ("cd tools && tee hook.sh", true),
+        ("sed -i s/a/b/ tools/hook.sh", true),
+        ("rm -r tools", true),
+        ("mv tools old", true),
+        ("cat tools/hook.sh", false),
+        ("cp in tools/other.sh", false),
+        ("rm -r src", false),
+    ];
+    for (command, expected) in table {
+        let script = crate::shell::read(command).expect("a command");
+        let location = Location::new(root.path(), None);
+        let found = super::protected_write(&script, command, location, &guarded);
+        assert_eq!(found.is_some(), expected, "{command}");
     }
 }
