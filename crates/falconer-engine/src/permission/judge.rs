@@ -100,9 +100,24 @@ impl Permissions {
         if let Some(path) = self.protected(question) {
             return ask(question, Because::Protected(path), Vec::new());
         }
-        if let Some(verdict) = by_hook(question) {
-            return self.unless_hidden(question, verdict);
+        match by_hook(question) {
+            Some(Verdict::Allow { .. }) if self.wants_plan(question) => {
+                ask(question, Because::Mode(self.mode.clone()), Vec::new())
+            }
+            Some(verdict) => self.unless_hidden(question, verdict),
+            None => self.by_target(question),
         }
+    }
+
+    /// Whether the plan mode has the call asked about.
+    fn wants_plan(&self, question: &Case<'_>) -> bool {
+        let is_planned = |ask: &Ask| ask.because == Because::Mode(PermissionMode::Plan);
+        self.mode == PermissionMode::Plan
+            && matches!(self.by_target(question), Verdict::Ask(ask) if is_planned(&ask))
+    }
+
+    /// Decides by mode, rules that allow, and defaults.
+    fn by_target(&self, question: &Case<'_>) -> Verdict {
         match question.target {
             Target::Command { command, .. } => self.judge_command(question, command),
             Target::Read(path) => self.judge_read(question, path),

@@ -2,7 +2,9 @@
 //!
 //! Git obeys the repository it finds, and a repository that came in an archive may say anything:
 //! filters, drivers and helpers under any name. So the configuration is read here, and every key
-//! that is not known to be harmless speaks against running git unasked.
+//! that is not known to be harmless speaks against running git unasked. So does a repository that
+//! shows what is elsewhere: by links, objects of another one, or because it belongs to another
+//! work tree.
 
 use std::path::{Path, PathBuf};
 
@@ -71,11 +73,17 @@ pub(super) fn danger(cwd: &Path) -> Option<&'static str> {
 }
 
 fn in_repository(work_tree: &Path, git: &Path) -> Option<&'static str> {
+    if !git.starts_with(work_tree) && !is_linked(work_tree, git) {
+        return Some("the repository belongs to another directory");
+    }
     let common = match read(&git.join("commondir")) {
         Ok(Some(path)) => git.join(path.trim_end()),
         Ok(None) => git.to_owned(),
         Err(_) => return Some("the configuration of the repository cannot be read"),
     };
+    if [git, common.as_path()].into_iter().any(shows_others) {
+        return Some("the repository shows what is elsewhere");
+    }
     let files = [
         common.join("config"),
         common.join("config.worktree"),
@@ -99,6 +107,42 @@ fn in_repository(work_tree: &Path, git: &Path) -> Option<&'static str> {
     }
 }
 
+/// Whether a repository says of itself that this is one of its work trees, as git does for those
+/// it makes.
+fn is_linked(work_tree: &Path, git: &Path) -> bool {
+    let named = read(&git.join("gitdir")).ok().flatten();
+    let named = named.and_then(|text| Path::new(text.trim_end()).canonicalize().ok());
+    named.is_some() && named == work_tree.join(".git").canonicalize().ok()
+}
+
+/// Files and directories of a repository from which git shows something.
+const SHOWN: &[&str] = &[
+    "HEAD",
+    "config",
+    "config.worktree",
+    "index",
+    "info",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "logs",
+    "objects",
+    "objects/info",
+    "objects/pack",
+    "packed-refs",
+    "refs",
+    "refs/heads",
+    "refs/remotes",
+    "refs/tags",
+    "shallow",
+];
+
+/// Whether links or borrowed objects lead out of a repository.
+fn shows_others(git: &Path) -> bool {
+    let is_link = |name: &&str| git.join(name).is_symlink();
+    SHOWN.iter().any(|name| is_link(&name)) || git.join("objects/info/alternates").exists()
+}
+
 /// Whether git would take a directory for a repository without a work tree.
 fn is_bare(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
@@ -108,7 +152,7 @@ fn is_bare(directory: &Path) -> bool {
 /// The directory of a repository: `.git`, or the one that the file `.git` names.
 fn inner(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
-        return Some(git.to_owned());
+        return (!git.is_symlink()).then(|| git.to_owned());
     }
     let text = read(git).ok()??;
     let path = text.strip_prefix("gitdir:")?.trim();

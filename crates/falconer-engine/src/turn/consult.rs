@@ -40,10 +40,18 @@ enum Reply {
 
 /// A yes.
 struct Grant {
+    by: Answerer,
     /// Instead of the input that was asked about.
     input: Option<Object>,
     updates: Vec<PermissionUpdate>,
     decision: Decision,
+}
+
+/// Who says yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answerer {
+    Host,
+    Hook,
 }
 
 /// Asks until there is an answer, or the turn is interrupted. Input that comes with the answer is
@@ -72,7 +80,7 @@ pub(super) async fn ask(
                 wanted.name
             ));
         }
-        match permit::judge_edited(context, tool, &edited).await {
+        match permit::judge_edited(context, tool, &edited, grant.by).await {
             Some(Verdict::Deny {
                 message,
                 reason_type,
@@ -171,14 +179,28 @@ async fn race(
     }
 }
 
-/// Hooks may deny everything, but do not speak for protected places, nor where a rule may deny.
+/// Hooks may deny everything, but do not speak for a person where a place is protected, a rule may
+/// deny, or a rule, a hook or the plan mode wants somebody asked.
 fn may_answer(decision: &PermissionResult, ask: &Ask) -> bool {
-    let is_denial = matches!(decision, PermissionResult::Deny(_));
-    is_denial
-        || !matches!(
-            ask.because,
-            Because::Protected(_) | Because::MayBeForbidden(_)
-        )
+    match &ask.because {
+        _ if matches!(decision, PermissionResult::Deny(_)) => true,
+        Because::Protected(_)
+        | Because::MayBeForbidden(_)
+        | Because::Rule { .. }
+        | Because::PartForbidden { .. }
+        | Because::Hook(_)
+        | Because::Mode(_)
+        | Because::NeedsUser => false,
+        Because::EveryPart(_)
+        | Because::Outside(_)
+        | Because::ReadInside
+        | Because::ReadOnlyCommand
+        | Because::Writes(_)
+        | Because::Harmless
+        | Because::NotUnderstood(_)
+        | Because::Part(_)
+        | Because::NoRule => true,
+    }
 }
 
 async fn ask_request_hooks(
@@ -260,6 +282,7 @@ fn by_request_hook(context: &Context, result: &PermissionResult) -> Reply {
     let value = serde_json::to_value(result).unwrap_or(Value::Null);
     match answer::read(Ok(value)) {
         HostDecision::Allow { input, updates } => Reply::Grant(Grant {
+            by: Answerer::Hook,
             input,
             updates,
             decision: by_hook(true).decision.unwrap_or(USER),
@@ -282,6 +305,7 @@ const USER: Decision = Decision {
 fn by_host(context: &Context, decision: HostDecision) -> Reply {
     match decision {
         HostDecision::Allow { input, updates } => Reply::Grant(Grant {
+            by: Answerer::Host,
             input,
             updates,
             decision: USER,

@@ -7,7 +7,7 @@ use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::PermissionMode;
 
 use super::call::{Context, Wanted};
-use super::consult;
+use super::consult::{self, Answerer};
 use crate::frame::system;
 use crate::frame::user::{Decision, ResultMeta};
 use crate::hook;
@@ -203,16 +203,25 @@ fn not_judged(error: &tokio::task::JoinError) -> Verdict {
 }
 
 /// Judges input that was put in the place of what was asked about. `None` if nothing speaks
-/// against it.
+/// against it. What a hook has put there is judged like a call that a hook allows.
 pub(super) async fn judge_edited(
     context: &Context,
     tool: &dyn Tool,
     edited: &Wanted,
+    by: Answerer,
 ) -> Option<Verdict> {
     let target = tool.target(&edited.input, &context.core.workbench);
-    let matter = Matter::new(context, tool, edited, &target);
+    let mut matter = Matter::new(context, tool, edited, &target);
     let permissions = context.core.permissions().clone();
-    let judged = matter.judged(permissions, Permissions::judge_edited);
+    let judge: fn(&Permissions, &Question<'_>) -> Option<Verdict> = match by {
+        Answerer::Host => Permissions::judge_edited,
+        Answerer::Hook => |permissions, question| Some(permissions.judge(question)),
+    };
+    matter.hook = (by == Answerer::Hook).then_some(HookDecision {
+        decision: HookPermissionDecision::Allow,
+        reason: None,
+    });
+    let judged = matter.judged(permissions, judge);
     judged
         .await
         .unwrap_or_else(|error| Some(not_judged(&error)))

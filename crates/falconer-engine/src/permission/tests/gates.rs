@@ -226,6 +226,98 @@ fn git_only_reads_where_the_session_works_and_its_configuration_names_no_program
     }
 }
 
+/// A repository that came in an archive may be somebody else's.
+#[test]
+fn git_only_reads_a_repository_that_belongs_to_the_directory() {
+    let outside = tempfile::tempdir().expect("a directory");
+    let secret = outside.path().join("secret");
+    std::fs::create_dir_all(secret.join(".git/worktrees/w")).expect("a directory");
+    std::fs::write(secret.join(".git/worktrees/w/commondir"), "../..\n").expect("a file");
+    std::fs::write(outside.path().join("key"), "KEY").expect("a file");
+    type Make<'m> = &'m dyn Fn(&Project);
+    let git = |text: String| move |project: &Project| write(project, ".git", &text);
+    let link = |name: &'static str, to: &str| {
+        let to = outside.path().join(to);
+        move |project: &Project| {
+            write(project, ".git/config", ORDINARY);
+            let name = project.cwd().join(name);
+            std::fs::create_dir_all(name.parent().expect("a parent")).expect("a directory");
+            symlink(&to, name).expect("a link");
+        }
+    };
+    let whole = secret.join(".git");
+    let tree = whole.join("worktrees/w");
+    let linked = |project: &Project| {
+        write(project, ".git", &format!("gitdir: {}\n", tree.display()));
+        let back = project.cwd().join(".git");
+        std::fs::write(tree.join("gitdir"), format!("{}\n", back.display())).expect("a file");
+    };
+    let table: [(&str, Make<'_>, Outcome); 8] = [
+        (
+            "its own",
+            &|it: &Project| write(it, ".git/config", ORDINARY),
+            Allow,
+        ),
+        (
+            "another's",
+            &git(format!("gitdir: {}\n", whole.display())),
+            Ask,
+        ),
+        ("a work tree of its own", &linked, Allow),
+        (
+            "a work tree of another",
+            &git(format!("gitdir: {}\n", tree.display())),
+            Ask,
+        ),
+        (
+            "a link to another",
+            &|it: &Project| {
+                symlink(&whole, it.cwd().join(".git")).expect("a link");
+            },
+            Ask,
+        ),
+        ("packed-refs", &link(".git/packed-refs", "key"), Ask),
+        ("exclude", &link(".git/info/exclude", "key"), Ask),
+        (
+            "alternates",
+            &|it: &Project| {
+                write(it, ".git/config", ORDINARY);
+                write(it, ".git/objects/info/alternates", "/x/objects\n");
+            },
+            Ask,
+        ),
+    ];
+    for (what, make, expected) in table {
+        let project = Project::new();
+        make(&project);
+        assert_eq!(project.command("git status"), expected, "{what}");
+    }
+}
+
+/// What a hook allows is still what plan mode wants asked.
+#[test]
+fn a_hook_does_not_leave_the_plan_mode() {
+    let project = Project::new().mode(PermissionMode::Plan).allow("Bash");
+    let judge = |target: &Target, tool: &str| {
+        let cwd = project.cwd();
+        let hooked = Question {
+            hook: Some(HookDecision {
+                decision: HookPermissionDecision::Allow,
+                reason: None,
+            }),
+            ..question(tool, target, &cwd)
+        };
+        outcome(&project.permissions().judge(&hooked))
+    };
+    let server = Target::Mcp {
+        server: "disk".to_owned(),
+    };
+    assert_eq!(judge(&shell("make all"), "Bash"), Ask);
+    assert_eq!(judge(&shell("ls"), "Bash"), Allow);
+    assert_eq!(judge(&Target::Write(project.cwd().join("a")), "Write"), Ask);
+    assert_eq!(judge(&server, "mcp__disk__save"), Ask);
+}
+
 /// H3.
 #[test]
 fn git_is_asked_about_where_the_shell_went_before() {
