@@ -130,11 +130,10 @@ impl<'c> Case<'c> {
         self.restricted(Effect::Deny)
             .or_else(|| self.restricted(Effect::Ask))
             .or_else(|| self.not_understood())
-            .or_else(|| {
-                self.allowed()
-                    .map(|allowed| self.if_nothing_is_hidden(allowed))
+            .unwrap_or_else(|| {
+                let judged = self.allowed().unwrap_or_else(|| self.no_match());
+                self.if_nothing_is_hidden(judged)
             })
-            .unwrap_or_else(|| self.no_match())
     }
 
     /// A command that cannot be compared with the rules there are.
@@ -159,10 +158,11 @@ impl<'c> Case<'c> {
         })
     }
 
-    /// What is allowed may still be what a rule forbids, when nobody can tell.
-    fn if_nothing_is_hidden(&self, allowed: Judgement) -> Judgement {
-        if allowed.effect != Outcome::Allow || !self.might_be_forbidden() {
-            return allowed;
+    /// What is allowed here, or by others because no rule is about it, may still be what a rule
+    /// forbids, when nobody can tell.
+    fn if_nothing_is_hidden(&self, judged: Judgement) -> Judgement {
+        if judged.effect == Outcome::Ask || !self.might_be_forbidden() {
+            return judged;
         }
         Judgement {
             effect: Outcome::Ask,

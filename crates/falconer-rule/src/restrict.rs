@@ -49,7 +49,9 @@ pub fn may_touch_unknown(
             let may_reach = |part: &Meaning| reach::may_reach(pattern, part);
             meanings.iter().any(may_reach) || mention::mentions(pattern, command, script.parts())
         }
-        Matcher::Read(_) | Matcher::Edit(_) => may_touch_file(matcher, meanings, location),
+        Matcher::Read(_) | Matcher::Edit(_) | Matcher::AnyPath { .. } => {
+            may_touch_file(matcher, meanings, location)
+        }
         _ => false,
     }
 }
@@ -57,8 +59,8 @@ pub fn may_touch_unknown(
 /// Whether a rule on files may be about one that parts reach without naming it.
 fn may_touch_file(matcher: &Matcher, meanings: &[Meaning], mut location: Location) -> bool {
     let words: Words = match matcher {
-        Matcher::Read(_) => named_words,
-        _ => written_words,
+        Matcher::Edit(_) => written_words,
+        _ => named_words,
     };
     // What patterns mean has changed by then.
     let is_pattern = |part: &Part| part.words.iter().any(|word| word.glob.is_some());
@@ -79,7 +81,7 @@ fn may_touch_file(matcher: &Matcher, meanings: &[Meaning], mut location: Locatio
                     || history::may_show(part, &location)
             }
             Matcher::Edit(pattern) => named::may_write(pattern, part, &location),
-            _ => false,
+            _ => named::reads_unnamed(part) || history::may_show(part, &location),
         };
         let in_script = |inner: &Inner| match inner {
             Inner::Read(parts) => {

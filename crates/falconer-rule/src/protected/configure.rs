@@ -166,24 +166,30 @@ fn written_by_itself(part: &Part) -> Option<&'static str> {
         return Some(".git/config");
     }
     let (_, orders, file) = WRITERS.iter().find(|(known, ..)| *known == name)?;
-    let own: Vec<&str> = words
-        .iter()
-        .copied()
-        .filter(|word| !word.starts_with('-'))
-        .collect();
-    let length = |order: &&str| match order.starts_with('-') {
-        true => words.contains(order).then_some(0),
-        false => {
-            let order: Vec<&str> = order.split(' ').collect();
-            own.starts_with(&order).then_some(order.len())
-        }
-    };
-    let length = match orders.is_empty() {
-        true => Some(0),
-        false => orders.iter().find_map(length),
-    }?;
-    let shows = own.get(length).is_some_and(|word| SHOWS.contains(word));
-    (!shows).then_some(*file)
+    let is_own = |word: &&str| !word.starts_with('-');
+    let own: Vec<&str> = words.iter().copied().filter(is_own).collect();
+    // A word behind an option may be its value.
+    let before = [""].into_iter().chain(words.iter().copied());
+    let pairs = before.zip(words.iter().copied());
+    let free =
+        pairs.filter(|(before, word)| is_own(word) && (is_own(before) || before.contains('=')));
+    let free: Vec<&str> = free.map(|(_, word)| word).collect();
+    let writes = [own, free].iter().any(|own| {
+        let order = |order: &&str| match order.starts_with('-') {
+            true => words.contains(order).then_some(0),
+            false => {
+                let order: Vec<&str> = order.split(' ').collect();
+                own.starts_with(&order).then_some(order.len())
+            }
+        };
+        let length = match orders.is_empty() {
+            true => Some(0),
+            false => orders.iter().find_map(order),
+        };
+        let shows = |length: usize| own.get(length).is_some_and(|word| SHOWS.contains(word));
+        length.is_some_and(|length| !shows(length))
+    });
+    writes.then_some(*file)
 }
 
 /// Whether git makes a repository that is configured, or has hooks, from the start.

@@ -245,6 +245,8 @@ fn commands_that_reach_protected_places_in_other_ways_are_asked_about() {
         ("npm c set script-shell x", true),
         ("npm config set a b -l", true),
         ("npm config get registry", false),
+        ("npm --prefix x config set a b", true),
+        ("npm --prefix x test", false),
         ("npm install", false),
         ("conda config --add channels x", true),
         ("code --install-extension x", true),

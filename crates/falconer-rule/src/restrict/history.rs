@@ -32,8 +32,9 @@ fn is_limited(operands: &Operands, location: &Location) -> bool {
     let (found, revisions): (Vec<&Word>, Vec<&Word>) = others.into_iter().partition(is_file);
     let are_clear = objects.iter().all(|word| is_clear(word, location))
         && operands.files.iter().all(|word| names_file(word, location));
+    let are_revisions = revisions.iter().all(|word| is_revision(word, location));
     let has_files = !operands.files.is_empty() || !found.is_empty();
-    are_clear && (has_files || revisions.is_empty() && !objects.is_empty())
+    are_clear && are_revisions && (has_files || revisions.is_empty() && !objects.is_empty())
 }
 
 /// Whether a word can only be one file: no directory, and none of the signs with which git
@@ -43,6 +44,13 @@ fn names_file(word: &Word, location: &Location) -> bool {
     let is_plain = literal.is_some_and(|text| !text.contains([':', '*', '?', '[', '\\']));
     let is_file = |place: &Place| place.is_clear && place.real.is_file();
     is_plain && location.places(word).all(is_file)
+}
+
+/// Whether a word cannot select files: no directory, and no pattern.
+fn is_revision(word: &Word, location: &Location) -> bool {
+    let literal = word.literal.as_deref();
+    let is_plain = literal.is_some_and(|text| !text.contains(['*', '?', '[', '\\']));
+    is_plain && location.places(word).all(|place| !place.real.exists())
 }
 
 fn exists(word: &Word, location: &Location) -> bool {
@@ -55,7 +63,7 @@ fn is_clear(word: &Word, location: &Location) -> bool {
     let Some((revision, file)) = word.literal.as_deref().and_then(|it| it.split_once(':')) else {
         return false;
     };
-    let is_revision = revision
+    let is_simple = revision
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"_./~^-".contains(&byte));
     let is_path = !file.is_empty() && !file.contains([':', '*', '?', '[', '\\', '@', '=']);
@@ -65,5 +73,5 @@ fn is_clear(word: &Word, location: &Location) -> bool {
         Where::Unknown => false,
     };
     let is_relative = file.starts_with("./") || file.starts_with("../");
-    is_revision && is_path && !file.starts_with('/') && (is_relative || from_top())
+    is_simple && is_path && !file.starts_with('/') && (is_relative || from_top())
 }

@@ -9,13 +9,18 @@ use crate::shell::{self, Part};
 
 /// Whether a part may read a forbidden file: it is named somewhere in its words, or by its input.
 pub(super) fn may_read(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
+    reads_unnamed(part)
+        || names_place(part, &with_directories(part, location), |place| {
+            pattern.touches(place)
+        })
+}
+
+/// Whether a part takes the names of files from elsewhere than its words: code, input, a list.
+pub(super) fn reads_unnamed(part: &Part) -> bool {
     shell::runs_code_of_words(part)
         || shell::runs_unknown(part)
         || shell::takes_more(part)
         || shell::takes_names(part)
-        || names_place(part, &with_directories(part, location), |place| {
-            pattern.touches(place)
-        })
 }
 
 /// Whether a part may write a forbidden file. Only programs that are known to read do not.

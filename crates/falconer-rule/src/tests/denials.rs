@@ -324,6 +324,8 @@ fn a_denied_file_is_not_shown_out_of_the_repository() {
         "bash -c 'git log -p'",
         "git diff",
         "git diff HEAD~1 HEAD",
+        "git diff a src",
+        "git diff a 's*'",
         "git diff --cached",
         "git diff main...feature",
         "git diff --stat -p",
