@@ -12,6 +12,7 @@ mod adopt;
 mod change;
 mod config;
 mod deltas;
+mod denials;
 mod engines;
 mod error;
 mod fork;

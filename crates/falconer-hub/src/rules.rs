@@ -241,7 +241,7 @@ impl Matter {
         Call::new(&self.tool, &self.input, &self.cwd)
     }
 
-    fn judge(&self, rules: &[(Effect, Rule)]) -> Judgement {
+    pub(crate) fn judge(&self, rules: &[(Effect, Rule)]) -> Judgement {
         let anchors = Anchors {
             project: self.project.clone(),
             home: None,
@@ -305,7 +305,7 @@ fn asked(because: String) -> Explained {
     }
 }
 
-fn effect(effect: RuleEffect) -> Effect {
+pub(crate) fn effect(effect: RuleEffect) -> Effect {
     match effect {
         RuleEffect::Allow => Effect::Allow,
         RuleEffect::Deny => Effect::Deny,

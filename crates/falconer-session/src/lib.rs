@@ -58,7 +58,7 @@ pub use info::{CommandInfo, EngineInfo, ModelInfo};
 pub use limits::{LimitKind, Limits, Retries, SideEffects};
 pub use lock::{Holder, LockError, SessionLock, SessionLocks};
 pub use message::{Cancelled, Delivery, Message, MessageId};
-pub use policy::{Effect, Explanation, Policy, PolicyError, sensitive_patterns};
+pub use policy::{Effect, Explanation, Policy, PolicyError, Restrictions, sensitive_patterns};
 pub use resume_line::ResumeLine;
 pub use session::Session;
 pub use spec::{LastExchange, Lifetime, OnMissing, Resume, SessionSpec};

@@ -13,7 +13,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::exchange::Exchange;
 use crate::limits::{Limits, Retries};
 use crate::lock::SessionLocks;
-use crate::policy::Policy;
+use crate::policy::{Policy, Restrictions};
 
 /// Everything a session needs to start.
 ///
@@ -35,6 +35,7 @@ pub struct SessionSpec {
     pub(crate) limits: Limits,
     pub(crate) retries: Retries,
     pub(crate) policy: Option<Arc<Policy>>,
+    pub(crate) restrictions: Option<Arc<dyn Restrictions>>,
     pub(crate) answer_within: Duration,
     pub(crate) redactor: Redactor,
     pub(crate) transcript: Option<PathBuf>,
@@ -145,6 +146,7 @@ impl SessionSpec {
             limits: Limits::default(),
             retries: Retries::default(),
             policy: None,
+            restrictions: None,
             answer_within: Duration::from_secs(300),
             redactor: Redactor::default(),
             transcript: None,
@@ -248,6 +250,13 @@ impl SessionSpec {
     /// allow by itself.
     pub fn policy(mut self, policy: Arc<Policy>) -> Self {
         self.policy = Some(policy);
+        self
+    }
+
+    /// Rules that may change while the session runs, for calls that the engine would allow by
+    /// itself.
+    pub fn restrictions(mut self, restrictions: Arc<dyn Restrictions>) -> Self {
+        self.restrictions = Some(restrictions);
         self
     }
 

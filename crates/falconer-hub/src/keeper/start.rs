@@ -1,6 +1,7 @@
 //! Starting the engine of a session, and ending it for good.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use falconer::Options;
@@ -12,6 +13,7 @@ use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState
 use tokio::time::Instant;
 
 use super::{Ending, ImageAllowance, Keeper, LiveRun};
+use crate::denials::Denials;
 use crate::engines::{Launch, LaunchError};
 use crate::error::Error;
 use crate::fork;
@@ -177,6 +179,10 @@ impl Keeper {
             .limits(limits.map_err(Error::Invalid)?)
             .retries(launch.retries)
             .answer_within(launch.answer_within.unwrap_or(config.answer_within))
+            .restrictions(Arc::new(Denials {
+                store: Arc::clone(&self.shared.store),
+                session: record.id.clone(),
+            }))
             .redactor(config.redactor.clone());
         let policy = match (&config.policy, launch.policy) {
             (Some(_), Some(_)) => {

@@ -104,6 +104,37 @@ async fn a_denial_beats_an_allowance_and_a_rule_of_another_place_says_nothing() 
     open_request(&hub, &session).await;
 }
 
+/// Nobody is asked about reading in the project, so that the rule has to be asked before.
+#[tokio::test]
+async fn a_denial_counts_for_what_the_engine_would_allow_by_itself() {
+    let place = Place::new();
+    let hub = place.hub().await;
+    let session = place.session(&hub).await;
+    let add = |text: &str, effect| {
+        let new = NewRecord::new(text, effect, RuleScope::User, "anna");
+        let hub = hub.clone();
+        async move { hub.add_rule(new).await.unwrap() }
+    };
+    // The session runs already when the rule is made.
+    send(&hub, &session, "look at the picture").await;
+    state(&hub, &session, SessionState::Ready).await;
+    let denial = add("Read(dot.png)", RuleEffect::Deny).await;
+    send(&hub, &session, "look at the picture").await;
+    let used = until(&hub, "the denial is counted", || async {
+        let rules = hub.store().rules(RuleQuery::All).await.unwrap();
+        rules.into_iter().find(|rule| rule.used > 0)
+    });
+    assert_eq!(used.await.id, denial.id);
+    state(&hub, &session, SessionState::Ready).await;
+    hub.store().remove_rule(&denial.id).await.unwrap();
+    add("Read(*.png)", RuleEffect::Ask).await;
+    send(&hub, &session, "look at the picture").await;
+    assert_eq!(
+        open_request(&hub, &session).await.tool.as_deref(),
+        Some("Read")
+    );
+}
+
 #[tokio::test]
 async fn an_explanation_names_the_rule_and_what_would_have_been_allowed() {
     let place = Place::new();

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use falconer_rule::{
     Anchors, Because, Call, Judgement, Outcome, Rule, RuleSet, Subject, Voice, protected_by, shell,
 };
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 pub use falconer_rule::Effect;
@@ -46,6 +47,17 @@ pub struct Policy {
     placed: Placed,
     /// The rules, ready for calls.
     bound: RuleSet,
+}
+
+/// Rules outside of the policy that deny or ask, and may change while a session runs.
+pub trait Restrictions: std::fmt::Debug + Send + Sync {
+    /// Returns why a call has to be asked about, if it has to be. An error denies the call.
+    fn asks<'r>(
+        &'r self,
+        tool: &'r str,
+        input: &'r Value,
+        cwd: Option<&'r Path>,
+    ) -> BoxFuture<'r, Result<Option<String>, String>>;
 }
 
 /// What is to become of a call, and why.

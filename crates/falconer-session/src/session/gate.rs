@@ -11,9 +11,9 @@ use falconer_rule::{Call, protected_by};
 use serde_json::Value;
 
 use crate::answer::Verdict;
-use crate::limits::Limits;
 use crate::pending::{Edit, is_question};
-use crate::policy::{Effect, Explanation, Policy};
+use crate::policy::{Effect, Explanation, Policy, Restrictions};
+use crate::spec::SessionSpec;
 
 /// Calls whose directory is remembered; those before them are answered by now.
 const MOST_CALLS: usize = 256;
@@ -23,6 +23,7 @@ const MOST_CALLS: usize = 256;
 pub(super) struct Gate {
     closed: OnceLock<String>,
     policy: Option<Arc<Policy>>,
+    restrictions: Option<Arc<dyn Restrictions>>,
     directories: Mutex<Directories>,
     /// The policy for the directory in which the engine was at first.
     placed: OnceLock<Policy>,
@@ -48,10 +49,11 @@ pub(crate) struct Judged {
 }
 
 impl Gate {
-    pub(super) fn new(policy: Option<Arc<Policy>>, limits: &Limits) -> Self {
+    pub(super) fn new(spec: &SessionSpec) -> Self {
         Self {
-            policy,
-            is_metered: limits.meter_use(),
+            policy: spec.policy.clone(),
+            restrictions: spec.restrictions.clone(),
+            is_metered: spec.limits.meter_use(),
             ..Self::default()
         }
     }
@@ -84,14 +86,33 @@ impl Gate {
         if let Some(reason) = self.closed() {
             return denied(reason);
         }
-        let explained = self.off_the_workers(move |gate| {
-            gate.explain(&call.tool_name, &call.tool_input, directory.as_deref())
-        });
+        let (name, value, here) = (
+            call.tool_name.clone(),
+            call.tool_input.clone(),
+            directory.clone(),
+        );
+        let explained =
+            self.off_the_workers(move |gate| gate.explain(&name, &value, here.as_deref()));
         match explained.await {
             Ok(explained) => match explained.as_ref().and_then(decision) {
                 Some((decision, reason)) => decided(decision, reason),
-                None => HookOutput::default(),
+                None => {
+                    self.restricted(&call.tool_name, &call.tool_input, directory.as_deref())
+                        .await
+                }
             },
+            Err(reason) => denied(reason),
+        }
+    }
+
+    /// Asks rules that may have changed since the start.
+    async fn restricted(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> HookOutput {
+        let Some(restrictions) = &self.restrictions else {
+            return HookOutput::default();
+        };
+        match restrictions.asks(tool, input, cwd).await {
+            Ok(None) => HookOutput::default(),
+            Ok(Some(reason)) => decided(HookPermissionDecision::Ask, reason),
             Err(reason) => denied(reason),
         }
     }

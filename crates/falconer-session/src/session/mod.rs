@@ -74,7 +74,7 @@ impl Session {
         let (asks, asked) = mpsc::channel(ASKS);
         let (over_sender, over) = watch::channel(false);
         let (outlet, events) = Outlet::new(spec.backlog);
-        let gate = Arc::new(Gate::new(spec.policy.clone(), &spec.limits));
+        let gate = Arc::new(Gate::new(&spec));
         let mut spec = spec;
         let is_asked_for = spec.options.includes_partial_messages();
         let pieces = match spec.limits.meter_output() && !is_asked_for {
