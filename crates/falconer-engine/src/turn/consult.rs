@@ -337,3 +337,53 @@ fn interrupted_by_denial(context: &Context) -> Reply {
     context.interrupt.pull(super::interrupt::Cause::User, None);
     Reply::Settled(Permit::Interrupted { counted: true })
 }
+
+#[cfg(test)]
+mod tests {
+    use falconer_protocol::permission::PermissionMode;
+    use falconer_rule::Effect;
+
+    use super::*;
+    use crate::permission::RuleSource;
+
+    fn asked(because: Because) -> Ask {
+        Ask {
+            reason_type: None,
+            reason: None,
+            suggestions: Vec::new(),
+            blocked_path: None,
+            requires_user: false,
+            because,
+            unanswered: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_hook_denies_everything_and_allows_only_what_nobody_wants_asked() {
+        let rule = || Because::Rule {
+            behavior: Effect::Ask,
+            rule: "Bash(git push:*)".to_owned(),
+            source: RuleSource::User,
+        };
+        let table = [
+            (Because::NoRule, true),
+            (Because::Part("make".to_owned()), true),
+            (Because::Outside("/x".into()), true),
+            (Because::NotUnderstood("x".to_owned()), true),
+            (rule(), false),
+            (Because::Hook(None), false),
+            (Because::Mode(PermissionMode::Plan), false),
+            (Because::Protected("/x".into()), false),
+            (Because::MayBeForbidden("x".to_owned()), false),
+            (Because::NeedsUser, false),
+        ];
+        let result = |value: Value| serde_json::from_value::<PermissionResult>(value).unwrap();
+        let allow = result(json!({"behavior": "allow"}));
+        let deny = result(json!({"behavior": "deny", "message": "no"}));
+        for (because, expected) in table {
+            let ask = asked(because);
+            assert_eq!(may_answer(&allow, &ask), expected, "{:?}", ask.because);
+            assert!(may_answer(&deny, &ask), "{:?}", ask.because);
+        }
+    }
+}

@@ -214,6 +214,12 @@ impl Jail {
         changes
     }
 
+    /// Whether a text was in the output of the last command.
+    pub(super) fn said(&self, text: &str) -> bool {
+        let output = std::fs::read(self.base.path().join("out")).unwrap_or_default();
+        contains(&output, text.as_bytes())
+    }
+
     /// The programs that the last command executed, as the tracer wrote them.
     pub(super) fn trace(&self) -> String {
         std::fs::read_to_string(self.base.path().join("trace")).unwrap_or_default()

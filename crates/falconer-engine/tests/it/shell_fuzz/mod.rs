@@ -8,6 +8,7 @@ mod chance;
 mod confined;
 mod corpus;
 mod grammar;
+mod hidden;
 mod hunt;
 mod jail;
 mod judge;

@@ -11,6 +11,10 @@ use std::process::Command;
 /// In the contents and in a name below `outside`; whoever prints it has read there.
 pub(super) const SECRET: &str = "TOPSECRET";
 
+/// A file of the work tree and of the repository that a rule may hide, and its text.
+pub(super) const HIDDEN: &str = "hidden";
+pub(super) const HIDDEN_TEXT: &str = "NOBODY-READS-THIS-TEXT";
+
 /// Files of a scene, beside those that all have.
 struct Scene {
     name: &'static str,
@@ -195,6 +199,7 @@ fn furnish(work: &Path, config: &str) {
         let executable = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(work.join(program), executable).unwrap();
     }
+    write(work, HIDDEN, &format!("{HIDDEN_TEXT}\n"));
     repository(work);
     let file = work.join(".git/config");
     let own = std::fs::read_to_string(&file).unwrap();
@@ -208,6 +213,8 @@ fn repository(work: &Path) {
         "init --quiet --initial-branch=main",
         "add in data src d/a e/a package.json .gitattributes",
         "-c user.name=a -c user.email=a@example.invalid commit --quiet --message=first",
+        "add hidden",
+        "-c user.name=a -c user.email=a@example.invalid commit --quiet --message=second",
     ] {
         let done = Command::new("git")
             .args(arguments.split(' '))
