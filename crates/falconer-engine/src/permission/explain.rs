@@ -65,6 +65,7 @@ fn target(call: &Call<'_>) -> Target {
             file(access, path)
         }
         Subject::Host(host) => Target::Domain(host),
+        _ if call.tool == "WebFetch" => Target::Domain(String::new()),
         _ => other(call.tool),
     }
 }

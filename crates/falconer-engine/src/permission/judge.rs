@@ -173,6 +173,10 @@ impl Permissions {
             (Matcher::Named { tool, name }, _) if tool == question.tool => {
                 names_of(question).iter().any(|text| name.matches(text))
             }
+            // Nobody knows where it goes.
+            (Matcher::Domain { .. }, Target::Domain(host)) if host.is_empty() => {
+                behavior != Effect::Allow
+            }
             (Matcher::Domain { .. }, Target::Domain(host)) => matcher.matches_domain(host),
             (_, Target::Command { command, .. }) if behavior != Effect::Allow => {
                 let script = question.script(command);

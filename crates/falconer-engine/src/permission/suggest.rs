@@ -83,6 +83,7 @@ fn rule_for(command: &str, cwd: &Path) -> Option<RuleText> {
 /// For a web page or a tool of a server.
 pub(super) fn for_other(question: &Question<'_>) -> Vec<PermissionUpdate> {
     let rule = match question.target {
+        Target::Domain(host) if host.is_empty() => return Vec::new(),
         Target::Domain(host) => RuleText::new(question.tool, Some(&format!("domain:{host}"))),
         _ => RuleText::new(question.tool, None),
     };

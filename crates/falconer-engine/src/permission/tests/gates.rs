@@ -294,6 +294,28 @@ fn git_only_reads_a_repository_that_belongs_to_the_directory() {
     }
 }
 
+/// The host that a rule is compared with is the one that is fetched, or none.
+#[test]
+fn an_address_that_is_read_in_several_ways_is_denied_by_every_rule_on_hosts() {
+    let judge = |project: &Project, host: &str| {
+        let (target, cwd) = (Target::Domain(host.to_owned()), project.cwd());
+        outcome(
+            &project
+                .permissions()
+                .judge(&question("WebFetch", &target, &cwd)),
+        )
+    };
+    let deny = Project::new()
+        .allow("WebFetch")
+        .deny("WebFetch(domain:a.example)");
+    assert_eq!(judge(&deny, ""), Deny);
+    assert_eq!(judge(&deny, "a.example."), Deny);
+    assert_eq!(judge(&deny, "b.example"), Allow);
+    let allow = Project::new().allow("WebFetch(domain:a.example)");
+    assert_eq!(judge(&allow, ""), Ask);
+    assert_eq!(judge(&allow, "A.example"), Allow);
+}
+
 /// What a hook allows is still what plan mode wants asked.
 #[test]
 fn a_hook_does_not_leave_the_plan_mode() {

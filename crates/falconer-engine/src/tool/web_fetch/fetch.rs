@@ -242,6 +242,10 @@ pub(super) fn usable(text: &str, reach: Reach) -> Result<Url, FetchError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("only http and https are fetched"));
     }
+    // Rules are compared with what this reader finds.
+    if falconer_rule::web_host(text).is_none() {
+        return Err(bad("other programs would read it differently"));
+    }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(FetchError::Url(
             "a URL with a password".to_owned(),
