@@ -112,6 +112,36 @@ const WITH_COMMANDS: &[&str] = &[
     "yarn",
 ];
 
+/// Commands of these programs that run whatever they are given.
+const RUNNING: &[(&str, &[&str])] = &[
+    ("bundle", &["exec"]),
+    ("composer", &["exec"]),
+    ("conda", &["run"]),
+    ("docker", &["compose", "exec", "run"]),
+    ("dotnet", &["exec", "tool"]),
+    ("gem", &["exec"]),
+    ("gh", &["alias", "api", "extension"]),
+    ("go", &["generate", "run", "tool"]),
+    ("kubectl", &["debug", "exec", "run"]),
+    ("mix", &["cmd", "run"]),
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["dlx", "exec", "x"]),
+    ("podman", &["compose", "exec", "run"]),
+    ("poetry", &["run"]),
+    ("rustup", &["run"]),
+    ("uv", &["run", "tool", "x"]),
+    ("yarn", &["dlx", "exec", "node"]),
+];
+
+/// Whether a beginning of a command says nothing about what it runs.
+fn runs_anything(program: &str, command: Option<&str>) -> bool {
+    let known = RUNNING.iter().find(|(known, _)| *known == program);
+    match command {
+        Some(command) => known.is_some_and(|(_, commands)| commands.contains(&command)),
+        None => known.is_some(),
+    }
+}
+
 /// Whether the first argument of a program is a command of its own.
 pub(crate) fn has_commands(program: &str) -> bool {
     WITH_COMMANDS.contains(&program)
@@ -156,7 +186,9 @@ pub fn beginning(part: &Part, words: usize) -> Option<String> {
     let second = part.arguments().first();
     let second = second.and_then(|word| word.literal.as_deref());
     let content = match (words, second.filter(|word| is_word(word))) {
+        (1, _) if runs_anything(name, None) => return None,
         (1, _) => format!("{name} *"),
+        (_, Some(second)) if runs_anything(name, Some(second)) => return None,
         (_, Some(second)) => format!("{name} {second} *"),
         (_, None) => return None,
     };

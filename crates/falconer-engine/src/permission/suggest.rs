@@ -73,10 +73,14 @@ fn rule_for(command: &str, cwd: &Path) -> Option<RuleText> {
     let input = json!({ "command": command });
     let suggested = suggest(&Call::new("Bash", &input, cwd));
     let with = |width| {
-        let mut all = suggested.iter();
-        all.find(|it| it.width == width && it.rules.len() == 1)
+        let all = suggested.iter();
+        let mut all = all.filter(move |it| it.width == width && it.rules.len() == 1);
+        all.next()
     };
-    let suggestion = with(Width::Prefix).or_else(|| with(Width::Exact))?;
+    // The program alone is more than was seen.
+    let is_program = |rule: &str| !rule.trim_end_matches(" *)").contains(' ');
+    let prefix = with(Width::Prefix).filter(|it| !it.rules.iter().any(|rule| is_program(rule)));
+    let suggestion = prefix.or_else(|| with(Width::Exact))?;
     RuleText::parse(suggestion.rules.first()?).ok()
 }
 
@@ -100,7 +104,13 @@ fn add_rule(rule: &RuleText, destination: PermissionDestination) -> PermissionUp
 }
 
 fn add_parent(path: &Path) -> Option<PermissionUpdate> {
-    let parent = path.parent()?.to_str()?.to_owned();
+    let directory = match path.is_dir() {
+        true => path,
+        false => path.parent()?,
+    };
+    // The root is more than anybody wants to open.
+    directory.parent()?;
+    let parent = directory.to_str()?.to_owned();
     Some(PermissionUpdate::AddDirectories(AddDirectories {
         directories: vec![parent],
         destination: PermissionDestination::Session,

@@ -142,3 +142,29 @@ fn programs_that_do_anything_have_no_wider_form() {
         assert_eq!(found, expected, "{command}");
     }
 }
+
+#[test]
+fn a_command_that_runs_anything_has_no_beginning() {
+    for (command, expected) in [
+        ("npm exec x", &["Bash(npm exec x)", "Bash"][..]),
+        ("docker run x", &["Bash(docker run x)", "Bash"]),
+        ("uv run x", &["Bash(uv run x)", "Bash"]),
+        (
+            "kubectl exec p -- ls",
+            &["Bash(kubectl exec p -- ls)", "Bash"],
+        ),
+        ("go run x.go", &["Bash(go run x.go)", "Bash"]),
+        (
+            "npm test -- x",
+            &["Bash(npm test -- x)", "Bash(npm test *)", "Bash"],
+        ),
+        (
+            "kubectl get x",
+            &["Bash(kubectl get x)", "Bash(kubectl get *)", "Bash"],
+        ),
+    ] {
+        let found = suggested("Bash", &json!({ "command": command }));
+        let rules: Vec<String> = found.into_iter().flat_map(|(_, rules)| rules).collect();
+        assert_eq!(rules, expected, "{command}");
+    }
+}

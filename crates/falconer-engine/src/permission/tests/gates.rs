@@ -316,6 +316,33 @@ fn an_address_that_is_read_in_several_ways_is_denied_by_every_rule_on_hosts() {
     assert_eq!(judge(&allow, "A.example"), Allow);
 }
 
+/// "Always" is about what was asked, not what is around it.
+#[test]
+fn no_offer_opens_the_root_or_more_than_the_directory_that_was_named() {
+    let project = Project::new();
+    let offered = |target: &Target, tool: &str| {
+        let cwd = project.cwd();
+        match project.permissions().judge(&question(tool, target, &cwd)) {
+            Verdict::Ask(ask) => serde_json::to_string(&ask.suggestions).expect("json"),
+            other => panic!("{other:?}"),
+        }
+    };
+    let around = project.cwd().parent().expect("a parent").to_owned();
+    let around = format!("\"{}\"", around.display());
+    for (target, tool) in [
+        (shell("touch a:*"), "Bash"),
+        (shell("rm -r src"), "Bash"),
+        (shell("touch /x"), "Bash"),
+        (Target::Write("/x".into()), "Write"),
+    ] {
+        let offers = offered(&target, tool);
+        assert!(!offers.contains(&around), "{target:?}: {offers}");
+        assert!(!offers.contains("\"/\""), "{target:?}: {offers}");
+    }
+    assert!(offered(&shell("make"), "Bash").contains("\"make\""));
+    assert!(offered(&shell("npm exec x"), "Bash").contains("\"npm exec x\""));
+}
+
 /// What a hook allows is still what plan mode wants asked.
 #[test]
 fn a_hook_does_not_leave_the_plan_mode() {
