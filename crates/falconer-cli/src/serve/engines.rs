@@ -384,11 +384,6 @@ mod tests {
             assert!(refusal.hint.split(' ').count() > 2, "{refusal:?}");
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_server_ends_runs_and_requests_after_a_day_unless_configured() {

@@ -13,6 +13,9 @@ use super::look;
 use crate::exit::Fault;
 use crate::render::visible_line;
 
+/// Directories of a project in which is looked for more.
+const MAX_DIRECTORIES: usize = 50_000;
+
 /// A longer file is not one of git's pointers.
 const MAX_POINTER: u64 = 64 * 1024;
 
@@ -25,7 +28,12 @@ pub(super) fn obstacle(
         return Ok(Some(why));
     }
     let own = Environment::of_this_process().claude_directory();
-    for place in places(&inspection.project, added) {
+    let Some(nested) = nested(&inspection.project) else {
+        return Ok(Some(format!(
+            "the official CLI may use content of any of more than {MAX_DIRECTORIES} directories"
+        )));
+    };
+    for place in places(&inspection.project, &nested, added) {
         let above = look(&place)?;
         let is_users = |file: &str| is_user_file(&place, file, own.as_deref());
         let is_foreign = above.items.iter().any(|item| !is_users(&item.file));
@@ -70,8 +78,34 @@ fn is_user_file(place: &Path, file: &str, own: Option<&Path>) -> bool {
     file == LOCAL && own.is_some() && own == real(&place.join(".claude"))
 }
 
+/// The directories of a project with a `.claude` of their own: the official CLI uses skills there
+/// as soon as it works below them. None if there are too many directories to look for it.
+fn nested(project: &Path) -> Option<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut todo = vec![project.to_owned()];
+    let mut looked_at = 0;
+    while let Some(directory) = todo.pop() {
+        looked_at += 1;
+        if looked_at > MAX_DIRECTORIES {
+            return None;
+        }
+        let entries = std::fs::read_dir(&directory).into_iter();
+        for entry in entries.flatten().flatten() {
+            let kind = entry.file_type().ok();
+            let is_directory = kind.is_some_and(|kind| kind.is_dir());
+            match entry.file_name().to_str() {
+                Some(".claude") if directory != project => found.push(directory.clone()),
+                Some(".git") => {}
+                _ if is_directory => todo.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    Some(found)
+}
+
 /// Other directories that the official CLI looks at.
-fn places(project: &Path, added: &[PathBuf]) -> Vec<PathBuf> {
+fn places(project: &Path, nested: &[PathBuf], added: &[PathBuf]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     let mut add = |path: &Path| {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -79,6 +113,7 @@ fn places(project: &Path, added: &[PathBuf]) -> Vec<PathBuf> {
             places.push(path);
         }
     };
+    nested.iter().for_each(|path| add(path));
     for above in project.ancestors() {
         add(above);
         for directory in git_directories(above) {

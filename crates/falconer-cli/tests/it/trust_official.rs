@@ -107,7 +107,7 @@ fn a_file_that_only_the_official_cli_can_read_leaves_the_project_out() {
 
 #[test]
 fn directories_that_the_official_cli_reads_besides_need_trust_too() {
-    let cases: [(&str, &str, Value, &[&str]); 4] = [
+    let cases: [(&str, &str, Value, &[&str]); 5] = [
         ("work/below", "work/.mcp.json", server(), &[]),
         (
             "work/below",
@@ -116,6 +116,12 @@ fn directories_that_the_official_cli_reads_besides_need_trust_too() {
             &[],
         ),
         ("work/below", "work/.claude/agents/a.md", json!("text"), &[]),
+        (
+            "work",
+            "work/a/b/.claude/skills/x/SKILL.md",
+            json!("text"),
+            &[],
+        ),
         (
             "work",
             "other/.claude/settings.json",
@@ -131,6 +137,40 @@ fn directories_that_the_official_cli_reads_besides_need_trust_too() {
         let (flags, said) = started(&place, &cwd, arguments);
         assert!(is_left_out(&flags), "{file}: {flags}");
         assert!(said.contains("untrusted content of"), "{file}: {said}");
+    }
+}
+
+#[test]
+fn whatever_is_below_the_directory_of_the_official_cli_needs_trust() {
+    for file in ["skills/x/SKILL.md", "widgets/x.md", "unknown.json"] {
+        let place = Place::new();
+        let work = place.path().join("work");
+        put(&work.join(".claude").join(file), "text");
+        let (flags, said) = started(&place, &work, &[]);
+        assert!(is_left_out(&flags), "{file}: {flags}");
+        assert!(said.contains("not trusted"), "{file}: {said}");
+        let (flags, said) = started(&place, &work, &["--trust-project=once"]);
+        assert!(!is_left_out(&flags), "{file}: {flags}{said}");
+    }
+}
+
+#[test]
+fn more_definitions_than_anybody_looks_at_leave_the_project_out() {
+    let deep = "a/".repeat(12);
+    let many = (0..2_100).map(|number| format!("skills/{number}.md"));
+    let cases: [(&str, Vec<String>); 2] = [
+        ("too deep", vec![format!("skills/{deep}SKILL.md")]),
+        ("more than 2000 files", many.collect()),
+    ];
+    for (why, files) in cases {
+        let place = Place::new();
+        let work = place.path().join("work");
+        for file in files {
+            put(&work.join(".claude").join(file), "text");
+        }
+        let (flags, said) = started(&place, &work, &["--trust-project=once"]);
+        assert!(is_left_out(&flags), "{why}: {flags}");
+        assert!(said.contains(why), "{why}: {said}");
     }
 }
 

@@ -52,9 +52,7 @@ impl Permissions {
                 is_asked.then(|| place.spelled.clone())
             }
             Target::Command { command, .. } => match question.script(command) {
-                Ok(script) => {
-                    protected_write(script, command, self.start(question), &self.guarded)
-                }
+                Ok(script) => protected_write(script, command, self.start(question), &self.guarded),
                 Err(_) => mentioned(command),
             },
             Target::Mcp { .. } => {

@@ -47,6 +47,8 @@ pub(crate) struct Content {
     items: Vec<Item>,
     /// Keys that no project sets, by file.
     never: Vec<(ProjectFile, String)>,
+    /// Why there may be more than the items.
+    problem: Option<String>,
 }
 
 impl ProjectFile {
@@ -100,7 +102,10 @@ impl Content {
             content.never.extend(names);
         }
         if !ProjectFile::Definitions.is_users(project, config_dir) {
-            content.items.extend(definition::items(project));
+            match definition::items(project) {
+                Ok(items) => content.items.extend(items),
+                Err(problem) => content.problem = Some(problem),
+            }
         }
         content
     }
@@ -131,6 +136,10 @@ impl Content {
 
     pub(super) fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
     /// One for each item: what it runs must stay what was trusted.

@@ -145,6 +145,7 @@ pub fn inspect(
         })
     });
     let content = Content::new(&project, settings, local, servers, config_dir);
+    problems.extend(content.problem().map(ToOwned::to_owned));
     let own = grant.own();
     let digest = content.digest(&own);
     let standing = match (&digest, &grant.digest) {
