@@ -127,7 +127,10 @@ pub fn open(launch: Launch, model: Model) -> Session {
         .and_then(|flags| {
             check(&flags)?;
             let input = lines(&flags)?;
-            prepare(flags, input, environment, &launch.cwd, model)
+            let mut prepared = prepare(flags, input, environment, &launch.cwd, model)?;
+            // Nobody reads a stderr here.
+            prepared.config.notices.clone_from(&prepared.warnings);
+            Ok(prepared)
         });
     match opened.and_then(start) {
         Ok(session) => session,

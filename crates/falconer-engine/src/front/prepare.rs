@@ -17,6 +17,7 @@ use crate::provider::Provider;
 use crate::session::config::{
     Input, McpChoice, PermissionPrompt, SessionConfig, SettingsChoice, Start,
 };
+use crate::session::unsupported_agents;
 use crate::settings::{self, Found};
 
 /// Who the session runs as.
@@ -42,7 +43,6 @@ pub(crate) struct Draft {
     cwd: PathBuf,
     settings: SettingsChoice,
     mcp: McpChoice,
-    agents: Object,
     json_schema: Option<Value>,
     session_id: Option<SessionId>,
     start: Start,
@@ -61,6 +61,7 @@ impl Draft {
             return Err(StartupFailure::bypass_as_root());
         }
         check_directory(cwd)?;
+        refuse_agents(flags.agents.as_deref(), cwd)?;
         read_prompts(&mut flags, cwd)?;
         let managed = settings_of(flags.managed_settings.as_deref(), cwd)?;
         let flag = settings_of(flags.settings.as_deref(), cwd)?;
@@ -78,7 +79,6 @@ impl Draft {
                 servers: mcp_servers(&flags.mcp_configs, cwd)?,
                 strict: flags.strict_mcp,
             },
-            agents: agents(flags.agents.as_deref(), cwd)?,
             json_schema: json_schema(flags.json_schema.as_deref())?,
             session_id: session_id(flags.session_id.as_deref())?,
             start: start(&flags)?,
@@ -128,8 +128,7 @@ impl Draft {
         config.history.drops_turn = flags.resume_drops_turn;
         config.history.checkpoints = checkpoints;
         config.output = flags.output;
-        config.agents = self.agents;
-        config.agent = flags.agent;
+        config.commands = flags.commands;
         config.json_schema = self.json_schema;
         config
     }
@@ -255,13 +254,17 @@ fn mcp_servers(configs: &[OsString], cwd: &Path) -> Result<Object, StartupFailur
     }
 }
 
-fn agents(given: Option<&OsStr>, cwd: &Path) -> Result<Object, StartupFailure> {
-    let Some(given) = given else {
-        return Ok(Object::default());
-    };
-    named_json::read(given, cwd).map_err(|problem| {
+/// Agents may restrict tools, modes and turns: without them a session would do the same work with
+/// fewer restrictions. An empty list asks for nothing.
+fn refuse_agents(given: Option<&OsStr>, cwd: &Path) -> Result<(), StartupFailure> {
+    let Some(given) = given else { return Ok(()) };
+    let agents = named_json::read(given, cwd).map_err(|problem| {
         StartupFailure::error(format!("Invalid --agents configuration:\n{problem}"))
-    })
+    })?;
+    match unsupported_agents(agents.keys()) {
+        Some(problem) => Err(StartupFailure::error(format!("--agents: {problem}"))),
+        None => Ok(()),
+    }
 }
 
 fn json_schema(given: Option<&str>) -> Result<Option<Value>, StartupFailure> {

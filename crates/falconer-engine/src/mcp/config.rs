@@ -1,7 +1,10 @@
 //! Which servers there are, and how much of that is told.
 
 use super::manifest::Manifest;
-use falconer_protocol::mcp::{McpHttpConfig, McpServerConfig, McpSseConfig, McpStdioConfig};
+use falconer_protocol::mcp::{
+    McpHttpConfig, McpPermissionPolicy, McpServerConfig, McpSseConfig, McpStdioConfig,
+    McpToolPolicy,
+};
 
 /// A server somebody wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +95,7 @@ pub(super) fn check(name: &str, config: &McpServerConfig) -> Result<(), String> 
     if name.trim().is_empty() {
         return Err("a server needs a name".to_owned());
     }
+    check_policies(config)?;
     match config {
         McpServerConfig::Stdio(stdio) if stdio.command.trim().is_empty() => {
             Err("its `command` is empty".to_owned())
@@ -101,5 +105,28 @@ pub(super) fn check(name: &str, config: &McpServerConfig) -> Result<(), String> 
         | McpServerConfig::Http(_)
         | McpServerConfig::Sdk(_) => Ok(()),
         _ => Err("its `type` is none of stdio, http, sse, sdk, or a field is missing".to_owned()),
+    }
+}
+
+/// Refuses policies that would ask about a tool or deny it whatever the rules say: there are none.
+pub(super) fn check_policies(config: &McpServerConfig) -> Result<(), String> {
+    let policies = match config {
+        McpServerConfig::Sse(config) => config.tools.as_ref(),
+        McpServerConfig::Http(config) => config.tools.as_ref(),
+        McpServerConfig::Sdk(config) => config.tools.as_ref(),
+        _ => None,
+    };
+    let mut policies = policies.into_iter().flatten();
+    let restricts = |policy: &&McpToolPolicy| {
+        let allows = policy.permission_policy == Some(McpPermissionPolicy::AlwaysAllow);
+        policy.org_max_permission.is_some() || (policy.permission_policy.is_some() && !allows)
+    };
+    match policies.find(restricts) {
+        None => Ok(()),
+        Some(policy) => Err(format!(
+            "its policy for `{}` restricts it, and policies for single tools are not supported; \
+             use a rule that denies the tool instead",
+            policy.name
+        )),
     }
 }

@@ -92,6 +92,7 @@ pub(super) async fn open(
 ) -> Result<(Arc<Connection>, Option<Child>), ConnectFailure> {
     let config = expand::config(wanted.config.clone(), &wiring.environment);
     let config = config.map_err(|error| ConnectFailure::Failed(error.to_string()))?;
+    super::config::check_policies(&config).map_err(ConnectFailure::Failed)?;
     learn(&config, wiring);
     let wanted = &Wanted {
         config: &config,

@@ -34,10 +34,10 @@ pub(crate) struct SessionConfig {
     pub(crate) settings: Found,
     pub(crate) history: History,
     pub(crate) output: Output,
-    /// Agents of `--agents`, by name; kept for the later sub-agents.
-    pub(crate) agents: Object,
-    /// `--agent`.
-    pub(crate) agent: Option<String>,
+    /// `--disable-slash-commands`.
+    pub(crate) commands: Commands,
+    /// What the host is told when the first turn begins.
+    pub(crate) notices: Vec<String>,
     /// `--json-schema`, already checked to be a schema.
     pub(crate) json_schema: Option<Value>,
     /// Whether commands that only read can be kept from doing anything else.
@@ -67,8 +67,8 @@ impl SessionConfig {
             settings: Found::default(),
             history: History::default(),
             output: Output::default(),
-            agents: Object::default(),
-            agent: None,
+            commands: Commands::default(),
+            notices: Vec::new(),
             json_schema: None,
             confinement: falconer_sandbox::confinement(),
         }
@@ -85,6 +85,14 @@ pub(crate) enum Input {
         /// `--await-initialize`: the first line has to be `initialize`.
         await_initialize: bool,
     },
+}
+
+/// Whether prompts that begin with a slash may be commands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Commands {
+    #[default]
+    Enabled,
+    Disabled,
 }
 
 /// Which model, and how it is to think.
@@ -162,8 +170,6 @@ pub(crate) struct Limits {
     pub(crate) max_turns: Option<u64>,
     /// `--max-budget-usd`.
     pub(crate) max_budget_usd: Option<f64>,
-    /// `--task-budget`, in tokens.
-    pub(crate) task_budget: Option<u64>,
     /// Refuse to edit or overwrite files that were not read.
     pub(crate) strict_reads: bool,
 }
@@ -279,6 +285,4 @@ pub(crate) struct Output {
     pub(crate) hook_events: bool,
     /// `--replay-user-messages`.
     pub(crate) replay: bool,
-    /// `--forward-subagent-text`; kept for the later sub-agents.
-    pub(crate) subagent_text: bool,
 }

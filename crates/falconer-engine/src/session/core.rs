@@ -10,7 +10,9 @@ use falconer_protocol::{MessageUuid, Object, SessionId};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::config::{Limits, Output, PermissionPrompt, PromptChoice, Thinking, ToolChoice};
+use super::config::{
+    Commands, Limits, Output, PermissionPrompt, PromptChoice, Thinking, ToolChoice,
+};
 use super::ledger::Ledger;
 use super::lookout::Lookout;
 use super::models;
@@ -43,6 +45,7 @@ pub(crate) struct Options {
     pub(crate) betas: Vec<String>,
     pub(crate) thinking_display: Option<String>,
     pub(crate) tools: ToolChoice,
+    pub(crate) commands: Commands,
     /// The model of the start, to come back to.
     pub(crate) default_model: String,
 }
@@ -61,6 +64,8 @@ pub(crate) struct State {
     pub(crate) title: Option<String>,
     /// An interrupt spares the tasks in the background.
     pub(crate) tasks_are_spared: bool,
+    /// What the host is told when the next turn begins.
+    pub(crate) notices: Vec<String>,
     /// The model knows where it is.
     pub(crate) introduced: bool,
     /// The messages of the conversation, as the API takes them.

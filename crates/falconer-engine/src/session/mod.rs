@@ -30,7 +30,9 @@ pub(crate) mod switch;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod unsupported;
 pub(crate) mod version;
 
 pub(crate) use open::{Refused, explain, open};
 pub(crate) use stop::Stop;
+pub(crate) use unsupported::unsupported_agents;

@@ -412,6 +412,7 @@ fn state(config: &SessionConfig, settings: &Settings, messages: Vec<Value>) -> S
         thinking: config.model.thinking,
         effort,
         prompt: config.prompt.clone(),
+        notices: config.notices.clone(),
         messages,
         ..State::default()
     }
@@ -432,6 +433,7 @@ fn options(config: &SessionConfig, settings: &Settings, model: &str) -> Options 
         betas: config.model.betas.clone(),
         thinking_display: config.model.thinking_display.clone(),
         tools: config.tools.clone(),
+        commands: config.commands,
         default_model: model.to_owned(),
     }
 }

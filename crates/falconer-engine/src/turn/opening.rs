@@ -10,6 +10,7 @@ use super::prompt;
 use crate::frame::result::Ending;
 use crate::frame::system;
 use crate::hook::{Fired, NoVerdict};
+use crate::session::config::Commands;
 use crate::session::queue::{self, Handling, Prompt};
 
 /// What hooks made of a prompt.
@@ -30,7 +31,8 @@ impl Turn {
     /// Everything before the first request. Fails with the ending if there is none to make.
     pub(super) async fn open(&mut self, prompts: &[Prompt]) -> Result<(), Box<Ending>> {
         let content = queue::merge(prompts);
-        if let Some((name, arguments)) = prompts.first().and_then(Prompt::command)
+        if self.core.options.commands == Commands::Enabled
+            && let Some((name, arguments)) = prompts.first().and_then(Prompt::command)
             && let Some(ending) = self.command(name, arguments, &prompts[0]).await
         {
             return Err(Box::new(ending));
@@ -38,6 +40,11 @@ impl Turn {
         let submitted = self.submit(prompts).await;
         self.core.servers_settled().await;
         self.core.say_init(&self.prompts).await;
+        let notices = std::mem::take(&mut self.core.state().notices);
+        for text in notices {
+            let frame = system::informational(&text, "warning");
+            self.core.speaker.say(frame).await;
+        }
         let contexts = match submitted {
             Submitted::Passed { contexts, notices } => {
                 self.say_all(notices).await;

@@ -263,7 +263,7 @@ fn a_hello_with_everything() {
         .hello(
             json!({"hooks": null, "title": "A name", "agents": {}, "skills": [],
             "toolAliases": {}, "promptSuggestions": false, "agentProgressSummaries": false,
-            "forwardSubagentText": true, "supportedDialogKinds": [], "perTaskStopAffordance": true,
+            "forwardSubagentText": false, "supportedDialogKinds": [], "perTaskStopAffordance": true,
             "planModeInstructions": "plan well", "surprise": 1}),
         )
         .say("hi")

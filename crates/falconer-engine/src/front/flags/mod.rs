@@ -13,9 +13,11 @@ use std::path::PathBuf;
 
 use super::debug_log::DebugFlags;
 use crate::session::config::{
-    Decided, History, Limits, ModelChoice, Output, PermissionChoice, PromptChoice, SettingSources,
-    ToolChoice,
+    Commands, Decided, History, Limits, ModelChoice, Output, PermissionChoice, PromptChoice,
+    SettingSources, ToolChoice,
 };
+
+use table::Flag;
 
 pub(crate) use given::FlagProblem;
 pub(crate) use table::help_lines;
@@ -69,7 +71,8 @@ pub(crate) struct Flags {
     pub(crate) output: Output,
     /// `--agents`: a file or JSON.
     pub(crate) agents: Option<OsString>,
-    pub(crate) agent: Option<String>,
+    /// `--disable-slash-commands`.
+    pub(crate) commands: Commands,
     /// `--json-schema`, unchecked.
     pub(crate) json_schema: Option<String>,
     pub(crate) debug: DebugFlags,
@@ -115,6 +118,13 @@ pub(crate) enum Prompts {
 }
 
 impl Flags {
+    /// Warns that a flag has no effect, and why.
+    fn ignored(&mut self, flag: &Flag, consequence: &str) {
+        let usage = flag.usage();
+        self.warnings
+            .push(format!("{usage} is ignored: {consequence}"));
+    }
+
     /// Reads the arguments that follow the name of the program.
     ///
     /// Unknown flags are warned about and ignored: hosts pass flags of newer versions, and a

@@ -4,7 +4,9 @@ use falconer_protocol::permission::PermissionMode;
 
 use super::given::{FlagProblem, Given};
 use super::{Flags, InputFormat, OutputFormat, Prompts, Show};
-use crate::session::config::{Decided, Persistence, SettingSources, Thinking, ToolChoice};
+use crate::session::config::{
+    Commands, Decided, Persistence, SettingSources, Thinking, ToolChoice,
+};
 
 /// A flag of the command line.
 pub(crate) struct Flag {
@@ -95,6 +97,8 @@ const fn short(short: char, mut flag: Flag) -> Flag {
 use Arity::{Many, Optional, Switch, Value};
 use Effect::{Nothing, Refuse, Set, Warn};
 
+/// Agents are refused where they are asked for; what only concerns them is not.
+const NO_AGENTS: &str = "there are no sub-agents";
 const NO_PLUGINS: &str = "plugins are not loaded";
 const NO_TERMINAL: &str = "there is no interactive mode";
 const NO_CLOUD: &str = "sessions run on this machine only";
@@ -118,11 +122,11 @@ static FLAGS: &[Flag] = &[
         "Report the life of hooks"),
     flag("replay-user-messages", Switch, Set(|f, _| { f.output.replay = true; Ok(()) }),
         "Repeat the messages of stdin on stdout"),
-    flag("forward-subagent-text", Switch, Set(|f, _| { f.output.subagent_text = true; Ok(()) }), ""),
+    flag("forward-subagent-text", Switch, Warn(NO_AGENTS), ""),
     flag("await-initialize", Switch, Set(|f, _| { f.await_initialize = true; Ok(()) }), ""),
     flag("json-schema", Value("schema"), Set(|f, g| { f.json_schema = Some(g.text()?); Ok(()) }),
         "Answer with JSON that fits this schema"),
-    flag("prompt-suggestions", Optional("value"), Nothing, ""),
+    flag("prompt-suggestions", Optional("value"), Set(prompt_suggestions), ""),
 
     // The model and what it is told.
     flag("model", Value("model"), Set(|f, g| { f.model.model = Some(g.text()?); Ok(()) }),
@@ -145,14 +149,14 @@ static FLAGS: &[Flag] = &[
         "The same from a file"),
     flag("exclude-dynamic-system-prompt-sections", Switch,
         Set(|f, _| { f.system_prompt.exclude_dynamic_sections = true; Ok(()) }), ""),
-    flag("system-prompt-snapshot", Value("on|off"), Nothing, ""),
+    flag("system-prompt-snapshot", Value("on|off"), Set(prompt_snapshot), ""),
 
     // When to stop.
     flag("max-turns", Value("turns"), Set(|f, g| { f.limits.max_turns = Some(g.limit()?); Ok(()) }),
         "Stop after so many rounds of tools; 0 for no limit"),
     flag("max-budget-usd", Value("amount"), Set(|f, g| { f.limits.max_budget_usd = Some(g.positive_amount()?); Ok(()) }),
         "Stop when it has cost so much"),
-    flag("task-budget", Value("tokens"), Set(|f, g| { f.limits.task_budget = Some(g.positive_count()?); Ok(()) }), ""),
+    flag("task-budget", Value("tokens"), Set(task_budget), ""),
 
     // Who may do what.
     flag("permission-mode", Value("mode"), Set(permission_mode),
@@ -188,11 +192,12 @@ static FLAGS: &[Flag] = &[
         "MCP servers"),
     flag("strict-mcp-config", Switch, Set(|f, _| { f.strict_mcp = true; Ok(()) }), "No other MCP servers"),
     flag("agents", Value("file-or-json"), Set(|f, g| { f.agents = Some(g.raw()?); Ok(()) }), ""),
-    flag("agent", Value("agent"), Set(|f, g| { f.agent = Some(g.text()?); Ok(()) }), ""),
+    flag("agent", Value("agent"),
+        Refuse("there are no agents; pass its prompt with --system-prompt and its tools with --tools"), ""),
     flag("plugin-dir", Value("path"), Warn(NO_PLUGINS), ""),
     flag("plugin-dir-no-mcp", Value("path"), Warn(NO_PLUGINS), ""),
     flag("plugin-url", Value("url"), Warn(NO_PLUGINS), ""),
-    flag("disable-slash-commands", Switch, Nothing, ""),
+    flag("disable-slash-commands", Switch, Set(|f, _| { f.commands = Commands::Disabled; Ok(()) }), ""),
 
     // Which conversation.
     short('c', flag("continue", Switch, Set(|f, _| { f.continue_latest = true; Ok(()) }),
@@ -225,7 +230,7 @@ static FLAGS: &[Flag] = &[
     flag("no-chrome", Switch, Nothing, ""),
     flag("brief", Switch, Nothing, ""),
     flag("ax-screen-reader", Switch, Nothing, ""),
-    flag("autocompact", Value("auto|tokens"), Nothing, ""),
+    flag("autocompact", Value("auto|tokens"), Warn("conversations are not compacted"), ""),
     flag("channels", Many("channels"), Warn("there are no channels"), ""),
     flag("file", Many("specs"), Refuse("files are not downloaded"), ""),
     flag("bg", Switch, Refuse(NO_TERMINAL), ""),
@@ -277,6 +282,37 @@ fn thinking_tokens(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
         0 => Thinking::Disabled,
         tokens => Thinking::Budget(tokens),
     };
+    Ok(())
+}
+
+/// `false` asks for nothing.
+fn prompt_suggestions(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
+    let flag = given.flag;
+    if !matches!(
+        given.optional_text()?.as_deref(),
+        Some("false" | "off" | "0")
+    ) {
+        flags.ignored(flag, "the next prompt is not guessed");
+    }
+    Ok(())
+}
+
+/// The prompt is made for each request, which is what `off` says.
+fn prompt_snapshot(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
+    let flag = given.flag;
+    if given.choice(&[("on", true), ("off", false)])? {
+        flags.ignored(flag, "the system prompt is made for each request");
+    }
+    Ok(())
+}
+
+fn task_budget(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
+    let flag = given.flag;
+    given.positive_count()?;
+    flags.ignored(
+        flag,
+        "the model is not told; --max-budget-usd and --max-turns limit it",
+    );
     Ok(())
 }
 

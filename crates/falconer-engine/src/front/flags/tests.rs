@@ -363,3 +363,37 @@ fn paths_need_not_be_unicode_but_texts_must() {
     assert!(matches!(problem, FlagProblem::NotUnicode { .. }));
     assert!(Flags::parse([odd("prompt")]).is_err());
 }
+
+#[test]
+fn flags_without_effect_are_warned_about_unless_they_ask_for_nothing() {
+    let warned: &[&[&str]] = &[
+        &["--forward-subagent-text"],
+        &["--prompt-suggestions"],
+        &["--prompt-suggestions=true"],
+        &["--system-prompt-snapshot=on"],
+        &["--task-budget=1000"],
+        &["--autocompact=auto"],
+        &["--plugin-dir=a"],
+        &["--channels", "a"],
+    ];
+    for args in warned {
+        let warnings = parse(args).unwrap().warnings;
+        assert_eq!(warnings.len(), 1, "{args:?}");
+        assert!(warnings[0].contains("is ignored: "), "{warnings:?}");
+    }
+    let silent: &[&[&str]] = &[
+        &["--prompt-suggestions=false"],
+        &["--system-prompt-snapshot=off"],
+        &["--debug=api"],
+        &["--agents={}"],
+    ];
+    for args in silent {
+        assert_eq!(parse(args).unwrap().warnings, [""; 0], "{args:?}");
+    }
+}
+
+#[test]
+fn an_agent_for_the_conversation_is_refused() {
+    let problem = parse(&["--agent", "reviewer"]).unwrap_err().to_string();
+    assert!(problem.contains("--system-prompt"), "{problem}");
+}

@@ -68,9 +68,7 @@ fn apply(
         }
         Effect::Nothing => Ok(()),
         Effect::Warn(consequence) => {
-            flags
-                .warnings
-                .push(format!("{} is ignored: {consequence}", flag.usage()));
+            flags.ignored(flag, consequence);
             Ok(())
         }
         Effect::Refuse(reason) => Err(FlagProblem::Unsupported {

@@ -13,6 +13,7 @@ use crate::frame::reply::Reply;
 use crate::mcp::{Declared, Manifest, Origin};
 use crate::session::actor::Actor;
 use crate::session::core::Core;
+use crate::session::unsupported;
 use crate::tool::Tool;
 use crate::tool::structured_output::StructuredOutput;
 
@@ -33,6 +34,11 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
         Ok(request) => request,
         Err(error) => return Reply::failure(format!("initialize cannot be read: {error}")).into(),
     };
+    let notices = match unsupported::look(&request) {
+        Ok(notices) => notices,
+        Err(problem) => return Reply::failure(problem).into(),
+    };
+    core.state().notices.extend(notices);
     let repeated = std::mem::replace(&mut core.state().initialized, true);
     let started = core.state().turns > 0;
     if let Some(schema) = &request.json_schema
@@ -54,7 +60,7 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     let names = request.sdk_mcp_servers.as_deref().unwrap_or_default();
     let manifests = manifests.map(|manifests| Manifests::read(&core, names, &manifests));
     let parked = manifests.as_ref().map(Manifests::report);
-    let asked = core.workbench.host.asked() + add_servers(&core, names, manifests);
+    let asked = core.workbench.host.asked() + add_servers(&core, &request, manifests);
     let mut payload = core.introduction();
     payload["session_state"] = json!(if actor.interrupt().is_some() {
         "running"
@@ -172,19 +178,27 @@ impl Manifests {
 }
 
 /// Declares the servers that live in the host, and says how many of them will be asked.
-fn add_servers(core: &Core, names: &[String], manifests: Option<Manifests>) -> u64 {
+fn add_servers(core: &Core, request: &InitializeRequest, manifests: Option<Manifests>) -> u64 {
+    let names = request.sdk_mcp_servers.as_deref().unwrap_or_default();
+    let configs = request.sdk_mcp_server_configs.as_ref();
+    let config = |name: &String| configs.and_then(|configs| configs.get(name)).cloned();
     let mut manifests = manifests.map(|it| it.usable).unwrap_or_default();
     let silent = manifests.len() as u64;
     let declared: Vec<Declared> = names
         .iter()
-        .map(|name| Declared {
-            manifest: manifests.remove(name),
-            name: name.clone(),
-            config: McpServerConfig::Sdk(McpSdkConfig {
+        .map(|name| {
+            let config = config(name).unwrap_or_default();
+            Declared {
+                manifest: manifests.remove(name),
                 name: name.clone(),
-                ..McpSdkConfig::default()
-            }),
-            origin: Origin::Initialize,
+                config: McpServerConfig::Sdk(McpSdkConfig {
+                    name: name.clone(),
+                    timeout: config.timeout,
+                    tools: config.tools,
+                    ..McpSdkConfig::default()
+                }),
+                origin: Origin::Initialize,
+            }
         })
         .collect();
     let count = declared.len() as u64;

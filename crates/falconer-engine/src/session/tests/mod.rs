@@ -6,3 +6,4 @@ mod drive;
 mod hooks;
 mod promises;
 mod replay;
+mod unsupported;
