@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use falconer::account::{Candidate, Discovery, Source, Verdict};
+use falconer::account::{Candidate, Discovery, Source, Sources, Verdict};
 use falconer::{Auth, Billing};
 use falconer_engine::{Standing, TrustStore, inspect, state_directory};
 use falconer_secret::Redactor;
@@ -76,6 +76,36 @@ const CLOUDS: [(&str, &str, Serves); 3] = [
 ];
 
 impl Credentials {
+    /// Looks at these files of credentials only. What was named is used or refused.
+    #[must_use]
+    pub fn in_files(environment: &Environment, files: &[PathBuf]) -> Self {
+        let mut credentials = Self {
+            found: Vec::new(),
+            looked_at: Vec::new(),
+        };
+        let mut sources = Sources::new();
+        for file in files {
+            if let Some(document) = read(file) {
+                environment.redactor().learn_document(&document);
+            }
+            sources = sources.credential_file(file);
+        }
+        let discovery = Discovery::of(&sources);
+        let named = |candidate: &&Candidate| matches!(candidate.source, Source::File { .. });
+        for candidate in discovery.candidates().iter().filter(named) {
+            credentials.look_over(std::slice::from_ref(candidate));
+        }
+        if let (Some(chosen), Ok(auth)) = (discovery.chosen(), discovery.auth()) {
+            credentials.found.push(Credential {
+                source: chosen.source.to_string(),
+                billing: Billing::Api,
+                serves: Serves::Every,
+                auth,
+            });
+        }
+        credentials
+    }
+
     /// Looks at an environment, the user's settings and files, and the helper of a project that
     /// is trusted. Keys and addresses are never taken from a project.
     #[must_use]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::account::Account;
 use super::credential::Credentials;
 
 /// Why no engine could be chosen. Nothing was started.
@@ -19,6 +20,16 @@ pub enum ChooseError {
     /// The native engine was asked for, and there is nothing it can authenticate with.
     #[error("the native engine has no credentials: {0}")]
     NoCredentials(Box<Credentials>),
+    /// An account was chosen, and the engine cannot use it here.
+    #[error("the account `{account}` cannot be used by {engine}: {looked}")]
+    NoAccount {
+        /// The account that was chosen.
+        account: Account,
+        /// The engine that was to use it.
+        engine: &'static str,
+        /// The credentials that were looked for.
+        looked: Box<Credentials>,
+    },
     /// A script was asked for, and none was given.
     #[error("the engine `script` plays a scenario, and none was given")]
     NoScenario,
@@ -43,6 +54,11 @@ impl ChooseError {
                 "set ANTHROPIC_API_KEY, or use `--engine claude` for the login of Claude Code; \
                  `falconer demo` needs neither"
             }
+            Self::NoAccount {
+                account: Account::Subscription | Account::Vertex,
+                ..
+            } => "use `--engine claude`, or choose another account",
+            Self::NoAccount { .. } => "name a file that holds a key, or choose another account",
             Self::NoScenario | Self::Scenario(_) => {
                 "name a scenario file with `--scenario FILE`, or try `falconer demo`"
             }

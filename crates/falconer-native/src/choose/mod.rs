@@ -17,18 +17,20 @@
 //! # Ok::<(), falconer_native::choose::ChooseError>(())
 //! ```
 
+mod account;
 mod credential;
 mod environment;
 mod error;
 
 use std::path::{Path, PathBuf};
 
-use falconer::{Options, PermissionMode, find_cli};
+use falconer::{Options, PermissionMode, SystemPrompt, find_cli};
 use falconer_event::Run;
 use falconer_scenario::Scenario;
 
 use crate::engine::NativeEngine;
 
+pub use account::Account;
 pub use credential::{Credential, Credentials, Serves};
 pub use environment::Environment;
 pub use error::{ChooseError, UnknownEngine};
@@ -65,6 +67,12 @@ pub struct EngineRequest {
     pub bypass: Bypass,
     /// The scripted model of [`EngineChoice::Script`].
     pub scenario: Option<PathBuf>,
+    /// Who pays.
+    pub account: Account,
+    /// Files to take a key from instead of looking for one.
+    pub credential_files: Vec<PathBuf>,
+    /// The address of the model's service, if it is not the usual one.
+    pub base_url: Option<String>,
     /// The executable of the official CLI, if it is not to be searched for.
     pub executable: Option<PathBuf>,
 }
@@ -126,22 +134,32 @@ impl std::str::FromStr for EngineChoice {
 ///
 /// [`ChooseError`], with what was looked for and what to do.
 pub fn choose(request: &EngineRequest, environment: &Environment) -> Result<Chosen, ChooseError> {
-    let looked = || Credentials::look(environment, request.cwd.as_deref());
+    let looked = || match request.credential_files.as_slice() {
+        [] => Credentials::look(environment, request.cwd.as_deref()),
+        files => Credentials::in_files(environment, files),
+    };
+    let pick = |looked: &Credentials, serves| request.account.pick(looked, environment, serves);
+    let is_free = request.account == Account::Auto && request.credential_files.is_empty();
     match request.engine {
         EngineChoice::Script => script(request, environment),
         EngineChoice::Native => {
             let looked = looked();
-            match looked.first(Serves::native) {
-                Some(credential) => Ok(native(request, environment, credential, "asked for")),
-                None => Err(ChooseError::NoCredentials(Box::new(looked))),
+            match pick(&looked, Serves::native) {
+                Some(credential) => Ok(native(request, environment, &credential, "asked for")),
+                None if is_free => Err(ChooseError::NoCredentials(Box::new(looked))),
+                None => Err(no_account(request, "the native engine", looked)),
             }
         }
         EngineChoice::Claude => {
             let executable = find_cli(request.executable.as_deref(), environment.variables())?;
             // A login may be where only the CLI can see it, so that none is needed here.
             let looked = looked();
-            let credential = looked.first(Serves::claude);
+            let credential = pick(&looked, Serves::claude);
+            if credential.is_none() && !is_free {
+                return Err(no_account(request, "the engine claude", looked));
+            }
             let reason = format!("asked for; found at {}", executable.display());
+            let credential = credential.as_ref();
             Ok(claude(
                 request,
                 environment,
@@ -164,7 +182,8 @@ fn auto(
         Err(error @ falconer::Error::CliUnusable { .. }) => return Err(error.into()),
         found => found,
     };
-    if let (Ok(executable), Some(credential)) = (&cli, looked.first(Serves::claude)) {
+    let pick = |serves| request.account.pick(&looked, environment, serves);
+    if let (Ok(executable), Some(credential)) = (&cli, pick(Serves::claude)) {
         let reason = format!(
             "auto: claude was found at {} and can authenticate by {}",
             executable.display(),
@@ -174,11 +193,15 @@ fn auto(
             request,
             environment,
             executable,
-            Some(credential),
+            Some(&credential),
             reason,
         ));
     }
-    let Some(credential) = looked.first(Serves::native) else {
+    let Some(credential) = pick(Serves::native) else {
+        let is_free = request.account == Account::Auto && request.credential_files.is_empty();
+        if !is_free {
+            return Err(no_account(request, "any engine that is here", looked));
+        }
         let cli = cli.map_err(Box::new);
         return Err(ChooseError::NothingUsable {
             cli,
@@ -190,7 +213,15 @@ fn auto(
         Err(_) => "claude is not installed",
     };
     let reason = format!("auto: {why}; credentials: {}", credential.source);
-    Ok(native(request, environment, credential, &reason))
+    Ok(native(request, environment, &credential, &reason))
+}
+
+fn no_account(request: &EngineRequest, engine: &'static str, looked: Credentials) -> ChooseError {
+    ChooseError::NoAccount {
+        account: request.account,
+        engine,
+        looked: Box::new(looked),
+    }
 }
 
 fn script(request: &EngineRequest, environment: &Environment) -> Result<Chosen, ChooseError> {
@@ -247,12 +278,17 @@ fn claude(
 
 /// What is the same for every engine.
 fn base(request: &EngineRequest, environment: &Environment) -> Options {
-    let mut options = environment.apply(Options::new());
+    // The engine's own prompt, unless somebody chooses another.
+    let options = Options::new().system_prompt(SystemPrompt::claude_code());
+    let mut options = environment.apply(options);
     if let Some(model) = &request.model {
         options = options.model(model);
     }
     if let Some(cwd) = &request.cwd {
         options = options.cwd(cwd);
+    }
+    if let Some(url) = &request.base_url {
+        options = options.base_url(url);
     }
     if let Some(mode) = &request.mode {
         options = options.permission_mode(mode.clone());

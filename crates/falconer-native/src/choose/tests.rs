@@ -231,3 +231,64 @@ fn names_of_engines_are_read_back() {
     let error = "clade".parse::<EngineChoice>().unwrap_err();
     assert!(error.to_string().contains("`claude`"), "{error}");
 }
+
+/// What was chosen for an account.
+fn paid_by(
+    machine: &Machine,
+    account: Account,
+    variables: &[(&str, &str)],
+) -> Result<Chosen, ChooseError> {
+    let mut request = EngineRequest::new(EngineChoice::Auto);
+    request.account = account;
+    choose(&request, &machine.environment(variables))
+}
+
+#[test]
+fn the_account_that_was_chosen_decides_whatever_is_in_the_environment() {
+    let bedrock = ("CLAUDE_CODE_USE_BEDROCK", "1");
+    let table = [
+        (Account::Auto, "claude", "cloud"),
+        (Account::Api, "claude", "api"),
+        (Account::Subscription, "claude", "subscription"),
+        (Account::Bedrock, "claude", "cloud"),
+        (Account::Vertex, "claude", "cloud"),
+    ];
+    let machine = Machine::with_cli();
+    for (account, engine, billing) in table {
+        let about = paid_by(&machine, account, &[KEY, bedrock]).unwrap().about;
+        assert_eq!(about.engine, engine, "{account}");
+        assert_eq!(about.billing.as_deref(), Some(billing), "{account}");
+    }
+    // A key that is chosen is handed over, so that the provider is switched off.
+    let chosen = paid_by(&machine, Account::Api, &[KEY, bedrock]).unwrap();
+    let options = format!("{:?}", chosen.options);
+    assert!(options.contains("auth: ApiKey"), "{options}");
+}
+
+#[test]
+fn an_account_no_engine_can_use_is_refused() {
+    let machine = Machine::new();
+    for account in [Account::Subscription, Account::Vertex] {
+        let error = paid_by(&machine, account, &[KEY]).unwrap_err();
+        assert!(matches!(error, ChooseError::NoAccount { .. }), "{error}");
+        assert!(error.advice().contains("--engine claude"));
+    }
+    let error = paid_by(&machine, Account::Api, &[]).unwrap_err();
+    assert!(error.to_string().contains("`api`"), "{error}");
+}
+
+#[test]
+fn a_key_in_a_file_that_was_named_is_used_or_the_file_refused() {
+    let machine = Machine::with_cli();
+    let file = machine.write("other.json", r#"{"primaryApiKey": "sk-ant-of-another"}"#);
+    let empty = machine.write("empty.json", "{}");
+    let named = |file: &PathBuf| {
+        let mut request = EngineRequest::new(EngineChoice::Claude);
+        request.credential_files = vec![file.clone()];
+        choose(&request, &machine.environment(&[KEY]))
+    };
+    let about = named(&file).unwrap().about;
+    assert!(about.auth.unwrap().contains("other.json"));
+    let error = named(&empty).unwrap_err().to_string();
+    assert!(error.contains("empty.json"), "{error}");
+}

@@ -11,7 +11,7 @@ const KEY_VARIABLES: [&str; 2] = ["ANTHROPIC_API_KEY", "CLAUDE_API_KEY"];
 
 /// Every place that can hold a credential, and which one is used.
 ///
-/// In this order: the key given, `ANTHROPIC_API_KEY`, `CLAUDE_API_KEY`, the same two in the
+/// In this order: the key given, files that were named, `ANTHROPIC_API_KEY`, `CLAUDE_API_KEY`, the same two in the
 /// `env` section of the user's `settings.json`, `~/.claude.json.api`, `~/.claude.json`, the
 /// CLI's logins in `~/.claude/.credentials.json` and `~/.claude-oauth-credentials.json`, and
 /// last an expired login that the CLI can renew.
@@ -54,6 +54,7 @@ impl Discovery {
         };
         let findings = explicit(sources)
             .into_iter()
+            .chain(files::named(sources))
             .chain(variables(sources))
             .chain(settings(sources))
             .chain(files::keys(sources))

@@ -47,6 +47,12 @@ pub(super) fn key(text: &str) -> Result<Held, Rejection> {
     Ok(Held::Key(text.into()))
 }
 
+/// The keys in the files that somebody named, in order.
+pub(super) fn named(sources: &Sources) -> Vec<Finding> {
+    let files = sources.files.iter();
+    files.flat_map(|file| keys_in(file)).collect()
+}
+
 /// The keys in the configuration files, in order.
 pub(super) fn keys(sources: &Sources) -> Vec<Finding> {
     let files = [".claude.json.api", ".claude.json"];

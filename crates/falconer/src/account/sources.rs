@@ -13,6 +13,7 @@ pub struct Sources {
     pub(super) explicit: Option<SecretString>,
     env: Vec<(OsString, OsString)>,
     home: Option<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     pub(super) now: SystemTime,
 }
 
@@ -30,6 +31,7 @@ impl Sources {
             explicit: None,
             env: Vec::new(),
             home: None,
+            files: Vec::new(),
             now: SystemTime::now(),
         }
     }
@@ -65,6 +67,14 @@ impl Sources {
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self
+    }
+
+    /// Looks at this file for a key, too, after a key that is given and before everything else:
+    /// a copy of `~/.claude.json` under another name.
+    #[must_use]
+    pub fn credential_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.files.push(file.into());
         self
     }
 
@@ -111,6 +121,7 @@ impl fmt::Debug for Sources {
             .field("explicit", &self.explicit.as_ref().map(|_| "***"))
             .field("env", &names)
             .field("home", &self.home)
+            .field("files", &self.files)
             .field("now", &self.now)
             .finish()
     }
