@@ -15,6 +15,7 @@ use crate::hub::Hub;
 use crate::isolation::SessionIsolation;
 use crate::limits::SessionLimits;
 use crate::message::{Change, NewSession};
+use crate::options::SessionOptions;
 use crate::order::Order;
 use crate::rules::{self, Matter};
 use crate::verdict::{Answerer, Verdict, check_shown};
@@ -41,7 +42,10 @@ impl Hub {
             self.check_isolation(&new.engine, isolation).await?;
         }
         let cwd = directory(&new.cwd)?;
-        let mode = self.shared.narrow_mode(&cwd, &new.mode).await?;
+        let mode = self
+            .shared
+            .narrow_mode(&cwd, &new.config, &new.mode)
+            .await?;
         let mut record = NewRecord::new(new.engine, cwd);
         if let Some(id) = new.id {
             record.id = id;
@@ -58,6 +62,17 @@ impl Hub {
         let (engines, engine) = (self.shared.config.engines.clone(), engine.to_owned());
         let checked = tokio::task::spawn_blocking(move || engines.knows(&engine)).await;
         Ok(checked.unwrap_or_else(|_| Err(LaunchError::broken()))?)
+    }
+
+    /// Whether sessions of a profile do unasked what is asked about without it.
+    ///
+    /// # Errors
+    /// If sessions may not choose the profile.
+    pub async fn profile_asks_less(&self, profile: &str) -> Result<bool, Error> {
+        let (engines, profile) = (self.shared.config.engines.clone(), profile.to_owned());
+        let looking = tokio::task::spawn_blocking(move || engines.profile_asks_less(&profile));
+        let looked = looking.await;
+        Ok(looked.unwrap_or_else(|_| Err(LaunchError::broken()))?)
     }
 
     /// Refuses to make a session that could never be started as it is to be.
@@ -90,7 +105,10 @@ impl Hub {
         }
         let record = self.shared.store.session(id).await?;
         if let Some(mode) = &change.mode {
-            let widest = self.shared.narrow_mode(&record.cwd, mode).await?;
+            let widest = self
+                .shared
+                .narrow_mode(&record.cwd, &record.config, mode)
+                .await?;
             if widest != *mode {
                 return Err(Error::Invalid(format!(
                     "the configuration allows no mode wider than `{widest}` in {}",
@@ -220,6 +238,7 @@ impl Hub {
 fn check_config(config: &Value) -> Result<SessionIsolation, Error> {
     let limits = SessionLimits::of(config).map_err(Error::Invalid)?;
     limits.for_session().map_err(Error::Invalid)?;
+    SessionOptions::of(config).map_err(Error::Invalid)?;
     SessionIsolation::of(config).map_err(Error::Invalid)
 }
 

@@ -8,9 +8,11 @@ use falconer::Options;
 use falconer_event::Run;
 use falconer_session::{ModelInfo, Policy, Retries};
 use falconer_store::SessionRecord;
+use serde_json::Value;
 
 use crate::isolation::SessionIsolation;
 use crate::limits::SessionLimits;
+use crate::options::SessionOptions;
 
 /// What is needed to start the engine of a session.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct Launch {
     pub skills: Vec<PathBuf>,
     /// How long a request stays open before it is denied, if not as long as the hub says.
     pub answer_within: Option<Duration>,
+    /// Options where the session says nothing.
+    pub defaults: SessionOptions,
 }
 
 impl Launch {
@@ -51,7 +55,15 @@ impl Launch {
             archive: None,
             skills: Vec::new(),
             answer_within: None,
+            defaults: SessionOptions::default(),
         }
+    }
+
+    /// Options where the session says nothing.
+    #[must_use]
+    pub fn defaults(mut self, options: SessionOptions) -> Self {
+        self.defaults = options;
+        self
     }
 
     /// When a turn that failed is tried again.
@@ -124,6 +136,8 @@ impl LaunchError {
     pub const CHANGED: &'static str = "project_changed";
     /// Trust in projects is not kept here.
     pub const NO_TRUST: &'static str = "no_trust";
+    /// The code of a profile that sessions may not choose.
+    pub const PROFILE: &'static str = "unknown_profile";
     /// The code of an engine that does not exist.
     pub const UNKNOWN: &'static str = "unknown_engine";
 
@@ -154,13 +168,23 @@ pub trait Engines: Send + Sync + 'static {
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError>;
 
     /// The widest permission mode that is not wider than `mode` and that sessions in this
-    /// directory may have. Called off the async threads: it may look at files.
+    /// directory with this `config` may have. Called off the async threads: it may look at files.
     ///
     /// # Errors
     /// If it cannot be known.
-    fn narrow_mode(&self, cwd: &Path, mode: &str) -> Result<String, LaunchError> {
-        let _ = cwd;
+    fn narrow_mode(&self, cwd: &Path, config: &Value, mode: &str) -> Result<String, LaunchError> {
+        let _ = (cwd, config);
         Ok(mode.to_owned())
+    }
+
+    /// Whether sessions of this profile do unasked what is asked about without it. Called off the
+    /// async threads: it may look at files.
+    ///
+    /// # Errors
+    /// If sessions may not choose the profile; the code is [`LaunchError::PROFILE`].
+    fn profile_asks_less(&self, profile: &str) -> Result<bool, LaunchError> {
+        let text = format!("there is no profile `{profile}` that sessions may choose");
+        Err(LaunchError::new(LaunchError::PROFILE, text))
     }
 
     /// Whether there is an engine of this name, installed or not.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use falconer_session::{EngineInfo, ModelInfo, SessionLocks};
 use falconer_store::{Change as Hint, MessageId, SessionId, SessionRecord, Store};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -294,10 +295,17 @@ impl Shared {
     }
 
     /// The mode that sessions in this directory may have when they are to have this one.
-    pub(crate) async fn narrow_mode(&self, cwd: &str, mode: &str) -> Result<String, Error> {
+    pub(crate) async fn narrow_mode(
+        &self,
+        cwd: &str,
+        config: &Value,
+        mode: &str,
+    ) -> Result<String, Error> {
         let engines = self.config.engines.clone();
-        let (cwd, mode) = (std::path::PathBuf::from(cwd), mode.to_owned());
-        let narrowing = tokio::task::spawn_blocking(move || engines.narrow_mode(&cwd, &mode));
+        let (cwd, config) = (std::path::PathBuf::from(cwd), config.clone());
+        let mode = mode.to_owned();
+        let narrowing =
+            tokio::task::spawn_blocking(move || engines.narrow_mode(&cwd, &config, &mode));
         let narrowed = narrowing.await;
         Ok(narrowed.unwrap_or_else(|_| Err(LaunchError::broken()))?)
     }

@@ -14,6 +14,7 @@ use falconer_native::choose::{
 use falconer_session::{ModelInfo, Policy};
 use falconer_store::SessionRecord;
 use serde::Deserialize as _;
+use serde_json::Value;
 
 use super::settings::Settings;
 use crate::config::{Config, EngineName, Isolation, Mode};
@@ -136,7 +137,7 @@ impl Engines for Chooser {
 
     /// What the user or the project has set is the widest there is; whoever makes a session may
     /// ask for less.
-    fn narrow_mode(&self, cwd: &Path, mode: &str) -> Result<String, LaunchError> {
+    fn narrow_mode(&self, cwd: &Path, _: &Value, mode: &str) -> Result<String, LaunchError> {
         let Some(settings) = &self.settings else {
             return Ok(mode.to_owned());
         };

@@ -20,6 +20,7 @@ use crate::fork;
 use crate::isolation::SessionIsolation;
 use crate::last_exchange::last_exchange;
 use crate::limits::SessionLimits;
+use crate::options::SessionOptions;
 use crate::recovery;
 use crate::tracker::Tracker;
 
@@ -90,7 +91,10 @@ impl Keeper {
     async fn start(&self, fence: Fence) -> Result<LiveRun, Error> {
         let mut record = self.settled(fence).await?;
         // What may be done here may have become less since the session was made.
-        record.mode = self.shared.narrow_mode(&record.cwd, &record.mode).await?;
+        let narrowed = self
+            .shared
+            .narrow_mode(&record.cwd, &record.config, &record.mode);
+        record.mode = narrowed.await?;
         let launch = self.launch(&record).await?;
         let run: RunId = uuid::Uuid::new_v4().to_string().into();
         let spec = self.spec(&record, launch, run.clone())?;
@@ -174,7 +178,7 @@ impl Keeper {
         let mut spec = SessionSpec::new(self.shared.locks.clone())
             .name(record.id.as_str(), record.head)
             .run(run)
-            .options(self.options(launch.options, record, launch.skills)?)
+            .options(self.options(launch.options, &launch.defaults, record, launch.skills)?)
             .about(launch.about)
             .limits(limits.map_err(Error::Invalid)?)
             .retries(launch.retries)
@@ -213,11 +217,13 @@ impl Keeper {
     fn options(
         &self,
         launched: Options,
+        defaults: &SessionOptions,
         record: &SessionRecord,
         skills: Vec<PathBuf>,
     ) -> Result<Options, Error> {
         let isolation = SessionIsolation::of(&record.config).map_err(Error::Invalid)?;
-        let options = options(launched, record);
+        let own = SessionOptions::of(&record.config).map_err(Error::Invalid)?;
+        let options = own.or(defaults).apply(options(launched, record));
         let conversations = &self.shared.conversations;
         Ok(conversations.isolate(options, &isolation, skills))
     }
