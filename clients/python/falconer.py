@@ -243,9 +243,9 @@ class Falconer:
         """The sessions, the one that changed last first."""
         return self._call("GET", "/v1/sessions", {"state": state, "q": q, "archived": archived, "limit": limit, "cursor": cursor}, None, "json")
 
-    def create_session(self, *, cwd: str, id: Optional[str] = None, title: Optional[str] = None, engine: Optional[str] = None, model: Optional[str] = None, mode: Optional[str] = None, limits: Optional[Dict[str, Any]] = None, isolation: Optional[Dict[str, Any]] = None, message: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+    def create_session(self, *, cwd: str, id: Optional[str] = None, title: Optional[str] = None, engine: Optional[str] = None, model: Optional[str] = None, mode: Optional[str] = None, limits: Optional[Dict[str, Any]] = None, isolation: Optional[Dict[str, Any]] = None, options: Optional[Dict[str, Any]] = None, profile: Optional[str] = None, message: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """Make a session, with a first message if there is one."""
-        return self._call("POST", "/v1/sessions", {}, {"cwd": cwd, "id": id, "title": title, "engine": engine, "model": model, "mode": mode, "limits": limits, "isolation": isolation, "message": message}, "json")
+        return self._call("POST", "/v1/sessions", {}, {"cwd": cwd, "id": id, "title": title, "engine": engine, "model": model, "mode": mode, "limits": limits, "isolation": isolation, "options": options, "profile": profile, "message": message}, "json")
 
     def get_session(self, id: str) -> Dict[str, Any]:
         """One session."""

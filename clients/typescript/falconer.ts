@@ -54,7 +54,7 @@ export type Command = { name: string; description?: string | null; argument_hint
 export type Commands = { commands: (Command)[]; models: (Model)[] };
 
 /** A session to make. */
-export type CreateSession = { id?: string | null; title?: string | null; engine?: string | null; model?: string | null; cwd: string; mode?: string | null; limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); message?: (SendMessage | null) };
+export type CreateSession = { id?: string | null; title?: string | null; engine?: string | null; model?: string | null; cwd: string; mode?: string | null; limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); options?: (SessionOptions | null); profile?: string | null; message?: (SendMessage | null) };
 
 /** A decision about the content of a project. */
 export type DecideTrust = { cwd: string; digest: string; verdict: TrustVerdict };
@@ -276,10 +276,16 @@ export type SendMessage = { client_msg_id: string; text: string; attachments?: (
 export type Sent = { message: InputRecord; duplicate: boolean };
 
 /** A session as it is now. */
-export type Session = { id: SessionId; title?: string | null; engine: string; model?: string | null; mode: string; cwd: string; state: SessionState; last_turn?: (LastTurn | null); native_session?: string | null; head: number; parent?: (SessionId | null); limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); sandbox?: string | null; tokens: Tokens; cost_usd: number; pinned: boolean; archived: boolean; pending: number; created_at: string; updated_at: string; url: string };
+export type Session = { id: SessionId; title?: string | null; engine: string; model?: string | null; mode: string; cwd: string; state: SessionState; last_turn?: (LastTurn | null); native_session?: string | null; head: number; parent?: (SessionId | null); limits?: (SessionLimits | null); isolation?: (SessionIsolation | null); options?: (SessionOptions | null); profile?: string | null; sandbox?: string | null; tokens: Tokens; cost_usd: number; pinned: boolean; archived: boolean; pending: number; created_at: string; updated_at: string; url: string };
+
+/** An agent of a session. Programs and permission modes are for whoever owns the machine. */
+export type SessionAgent = { description: string; prompt: string; tools?: (string)[] | null; disallowed_tools?: (string)[] | null; model?: string | null; max_turns?: number | null };
 
 /** Something about the session is different now. */
 export type SessionChanged = ({ what: "model"; from?: string | null; to: string; reason?: string | null } | { what: "mode"; to: string } | { what: "title"; to: string } | { what: "compacted"; trigger: string; tokens_before?: number | null; tokens_after?: number | null } | { what: "reset"; native_session?: string | null } | { what: "forked"; native_session: string });
+
+/** How much effort the model spends. */
+export type SessionEffort = ("low" | "medium" | "high" | "xhigh" | "max");
 
 /** A session, over all its runs: a UUID. */
 export type SessionId = string;
@@ -296,8 +302,14 @@ export type SessionList = { sessions: (Session)[]; next?: string | null };
 /** What the tools of a sandboxed session may reach. */
 export type SessionNetwork = { domains?: (string)[] };
 
+/** How the runs of a session are started. What is missing is left to the server and its engine. */
+export type SessionOptions = { system_prompt?: string | null; append_system_prompt?: string | null; plan_mode_instructions?: string | null; fallback_models?: (string)[]; effort?: (SessionEffort | null); thinking?: (SessionThinking | null); task_budget?: number | null; betas?: (string)[]; tools?: (string)[] | null; deny?: (string)[]; skills?: (string)[]; agent?: string | null; agents?: Record<string, SessionAgent>; output_schema?: Record<string, unknown> | null; verbatim_prompts?: boolean };
+
 /** What a session is doing. */
 export type SessionState = ("idle" | "running" | "ready" | "waiting" | "interrupted" | "closed");
+
+/** How the model thinks before it answers. */
+export type SessionThinking = ({ type: "adaptive" } | { type: "disabled" } | { type: "budget"; tokens: number });
 
 /** How a request was shown to the person who answered it. */
 export type Shown = ("full" | "viewed" | "skipped" | "part" | "page" | "api");

@@ -1,7 +1,7 @@
 //! Sessions, as the API shows them.
 
 use falconer_event::{Event, Tokens};
-use falconer_hub::{SessionIsolation, SessionLimits};
+use falconer_hub::{SessionIsolation, SessionLimits, SessionOptions};
 use falconer_store::{LastTurn, SessionId, SessionRecord, SessionState, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,12 @@ pub(crate) struct Session {
     /// How it is kept apart from the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) isolation: Option<SessionIsolation>,
+    /// How its runs are started, where that was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) options: Option<SessionOptions>,
+    /// The profile of the server its runs are started with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) profile: Option<String>,
     /// What the sandbox of the last run was seen to do; missing before the first start, and for a
     /// session that is not kept apart.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +67,9 @@ impl From<SessionRecord> for Session {
     fn from(record: SessionRecord) -> Self {
         let limits = record.config.get("limits").cloned();
         let isolation = SessionIsolation::of(&record.config).ok();
+        let options = SessionOptions::of(&record.config).ok();
+        let profile = record.config.get("profile").and_then(Value::as_str);
+        let profile = profile.map(str::to_owned);
         let sandbox = record.config.get("sandbox").and_then(Value::as_str);
         Self {
             url: format!("/v1/sessions/{}", record.id),
@@ -77,7 +86,9 @@ impl From<SessionRecord> for Session {
             parent: record.parent,
             limits: limits.and_then(|limits| serde_json::from_value(limits).ok()),
             isolation: isolation.filter(|isolation| !isolation.is_none()),
+            options: options.filter(|options| !options.is_empty()),
             sandbox: sandbox.map(str::to_owned),
+            profile,
             tokens: record.tokens,
             cost_usd: record.cost_usd,
             pinned: record.pinned,
@@ -136,6 +147,14 @@ pub(crate) struct CreateSession {
     /// be had is refused.
     #[serde(default)]
     pub(crate) isolation: Option<SessionIsolation>,
+    /// How its runs are started, at every start. An engine refuses what it does not have where
+    /// leaving it out would allow more, and warns otherwise.
+    #[serde(default)]
+    pub(crate) options: Option<SessionOptions>,
+    /// A profile of the server: a configuration its owner lets sessions choose. The only way to
+    /// servers, plugins, accounts and addresses.
+    #[serde(default)]
+    pub(crate) profile: Option<String>,
     /// The first message.
     #[serde(default)]
     pub(crate) message: Option<SendMessage>,

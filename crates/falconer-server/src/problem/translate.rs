@@ -35,7 +35,7 @@ impl From<HubError> for Problem {
             HubError::Launch(error) => {
                 let code = match error.code.as_str() {
                     LaunchError::ISOLATION => Code::IsolationNotAvailable,
-                    LaunchError::UNKNOWN => Code::InvalidValue,
+                    LaunchError::UNKNOWN | LaunchError::PROFILE => Code::InvalidValue,
                     _ => Code::EngineFailed,
                 };
                 Self::new(code, text).hint(error.hint)

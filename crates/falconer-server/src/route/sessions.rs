@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
-use falconer_hub::{Bypass, Change, NewSession};
-use falconer_store::{Archived, Cursor, SessionId, SessionQuery, SessionState};
+use falconer_hub::{Bypass, Change, NewSession, SessionOptions};
+use falconer_store::{Archived, Cursor, Scope, SessionId, SessionQuery, SessionState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
@@ -95,6 +95,13 @@ pub(crate) async fn create_session(
     if let Some(isolation) = &asked.isolation {
         principal.need_isolation(isolation)?;
     }
+    if asked
+        .options
+        .as_ref()
+        .is_some_and(SessionOptions::asks_less)
+    {
+        principal.need(Scope::Approve)?;
+    }
     let mut new = NewSession::new(
         asked.engine.as_deref().unwrap_or("auto"),
         app.roots.directory(&asked.cwd)?,
@@ -113,6 +120,15 @@ pub(crate) async fn create_session(
     }
     if let Some(isolation) = &asked.isolation {
         config["isolation"] = serde_json::to_value(isolation).unwrap_or(Value::Null);
+    }
+    if let Some(options) = &asked.options {
+        config["options"] = serde_json::to_value(options).unwrap_or(Value::Null);
+    }
+    if let Some(profile) = &asked.profile {
+        if app.hub.profile_asks_less(profile).await? {
+            principal.need(Scope::Approve)?;
+        }
+        config["profile"] = json!(profile);
     }
     new.config = config;
     let first = asked
@@ -140,7 +156,7 @@ pub(crate) async fn create_session(
     };
     let session = app.finish(work).await??;
     let detail = json!({"engine": session.engine, "cwd": session.cwd, "mode": session.mode,
-        "isolation": session.config.get("isolation")});
+        "isolation": session.config.get("isolation"), "profile": session.config.get("profile")});
     app.audit(&principal, "session.create", Some(&session.id), detail)
         .await;
     Ok(created(Session::from(session)))

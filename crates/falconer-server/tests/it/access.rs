@@ -4,7 +4,7 @@ use falconer_server::{Scope, Server};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::place::{Place, problem};
+use crate::place::{Place, good, problem};
 
 /// Every route and what it takes, as `/openapi.json` says it.
 async fn routes(server: &crate::place::Running) -> Vec<(Method, String, Option<String>, bool)> {
@@ -91,6 +91,37 @@ async fn a_program_that_may_prompt_may_not_approve() {
         .json(&json!({"mode": "plan"}));
     assert_eq!(careful.send().await.unwrap().status(), 200);
     assert_eq!(place.read("one.txt"), None);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn options_and_profiles_that_ask_less_take_the_right_to_approve() {
+    let place = Place::new();
+    let server = place.serve().await;
+    let bot = server.token("bot", &["read", "operate"]).await;
+    let table = [
+        (json!({"options": {"effort": "high"}}), 201),
+        (json!({"options": {"skills": ["pdf"]}}), 403),
+        (json!({"profile": "careful"}), 201),
+        (json!({"profile": "wide"}), 403),
+        (json!({"profile": "unlisted"}), 422),
+        (json!({"options": {"base_url": "http://127.0.0.1:9"}}), 422),
+    ];
+    for (extra, status) in table {
+        let mut new = json!({"cwd": place.work(), "engine": "script"});
+        for (key, value) in extra.as_object().unwrap() {
+            new[key] = value.clone();
+        }
+        let create = server.with(&bot, Method::POST, "/v1/sessions").json(&new);
+        let answer = create.send().await.unwrap();
+        assert_eq!(answer.status(), status, "{extra}");
+        if status == 201 {
+            let session = good(answer).await;
+            for (key, value) in extra.as_object().unwrap() {
+                assert_eq!(session[key], *value);
+            }
+        }
+    }
     server.stop().await;
 }
 

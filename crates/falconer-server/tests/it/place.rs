@@ -354,6 +354,14 @@ impl Engines for Scripted {
         Ok(scripted(&self.home, scenario))
     }
 
+    fn profile_asks_less(&self, profile: &str) -> Result<bool, LaunchError> {
+        match profile {
+            "careful" => Ok(false),
+            "wide" => Ok(true),
+            _ => Err(LaunchError::new(LaunchError::PROFILE, "it is not listed")),
+        }
+    }
+
     fn knows(&self, engine: &str) -> Result<(), LaunchError> {
         if ["script", "late", "missing"].contains(&engine) || engine.starts_with("long-") {
             return Ok(());
