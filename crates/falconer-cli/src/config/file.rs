@@ -25,6 +25,25 @@ pub(crate) fn path() -> Result<PathBuf, Fault> {
     Ok(places::config_directory()?.join("config.toml"))
 }
 
+/// The file of a profile and its text.
+pub(crate) fn profile(name: &str) -> Result<(PathBuf, String), Fault> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_plain) {
+        let text = format!("`{name}` is not the name of a profile");
+        return Err(Fault::usage(text, "use letters, digits, `-` and `_`"));
+    }
+    let file = format!("{name}.toml");
+    let path = places::config_directory()?.join("profiles").join(file);
+    match text(&path)? {
+        Some(text) => Ok((path, text)),
+        None => {
+            let hint = format!("make {} with keys of `run` and `claude`", path.display());
+            let text = format!("there is no profile `{name}`");
+            Err(Fault::usage(text, hint))
+        }
+    }
+}
+
 /// The file of the project a directory is in: the nearest one above it.
 pub(crate) fn project_path(directory: &Path) -> Option<PathBuf> {
     let files = directory

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use falconer_hub::SessionThinking;
 use falconer_rule::flaw;
 use toml::{Table, Value};
 
@@ -47,6 +48,8 @@ pub(crate) enum ConfigError {
     },
     #[error("`{key}` cannot be set by a project, only by its user (in {place})")]
     NotForProjects { key: String, place: String },
+    #[error("`{key}` cannot be set by a profile (in {place})")]
+    NotForProfiles { key: String, place: String },
 }
 
 /// The configuration in force, and who set what.
@@ -62,6 +65,8 @@ pub(crate) struct Effective {
 #[derive(Debug, Default)]
 pub(crate) struct Layers<'a> {
     pub(crate) user: Option<(&'a Path, &'a str)>,
+    /// The profile that was chosen.
+    pub(crate) profile: Option<(&'a Path, &'a str)>,
     pub(crate) project: Option<(&'a Path, &'a str)>,
     pub(crate) variables: Vec<(String, String)>,
 }
@@ -92,6 +97,9 @@ impl Layers<'_> {
                 values.insert(key, (value, Origin::Variable(name.clone())));
             }
         }
+        if let Some((path, text)) = self.profile {
+            choose(&mut values, path, text)?;
+        }
         let mut effective = Effective {
             config: build(&values)?,
             origins: values
@@ -110,6 +118,28 @@ impl Layers<'_> {
             .extend(useless.map(|flaw| format!("{flaw}; it allows nothing")));
         Ok(effective)
     }
+}
+
+/// Puts a profile over what is set: it may say anything about runs, and adds to what is denied.
+fn choose(
+    values: &mut BTreeMap<String, (Value, Origin)>,
+    path: &Path,
+    text: &str,
+) -> Result<(), ConfigError> {
+    let place = path.display().to_string();
+    for (key, mut value) in read(&place, text)? {
+        let is_about_runs = key.starts_with("run.") || key.starts_with("claude.");
+        if !is_about_runs && key != "version" {
+            return Err(ConfigError::NotForProfiles { key, place });
+        }
+        if let ("run.deny", Some((Value::Array(before), _)), Value::Array(more)) =
+            (key.as_str(), values.get(&key), &mut value)
+        {
+            more.splice(0..0, before.iter().cloned());
+        }
+        values.insert(key, (value, Origin::File(path.to_owned())));
+    }
+    Ok(())
 }
 
 impl Effective {
@@ -283,10 +313,25 @@ impl Config {
         if let Some(flaw) = config.run.deny.iter().find_map(|rule| flaw(rule)) {
             return Err(flaw);
         }
+        if let Some(text) = &config.run.thinking {
+            thinking(text)?;
+        }
         match config.version {
             super::schema::VERSION => Ok(config),
             other => Err(format!("version {other} is not known; update falconer")),
         }
+    }
+}
+
+/// `adaptive`, `disabled`, or a number of tokens.
+pub(crate) fn thinking(text: &str) -> Result<SessionThinking, String> {
+    match (text, text.parse()) {
+        ("adaptive", _) => Ok(SessionThinking::Adaptive {}),
+        ("disabled", _) | (_, Ok(0)) => Ok(SessionThinking::Disabled {}),
+        (_, Ok(tokens)) => Ok(SessionThinking::Budget { tokens }),
+        _ => Err(format!(
+            "`{text}` is none of `adaptive`, `disabled` and a number of tokens"
+        )),
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) server: ServerConfig,
     /// What is logged, unless a flag or its variable says otherwise.
     pub(crate) log: LogConfig,
+    /// What `falconer serve` lets others choose.
+    pub(crate) serve: ServeConfig,
 }
 
 impl Default for Config {
@@ -33,6 +35,7 @@ impl Default for Config {
             display: DisplayConfig::default(),
             server: ServerConfig::default(),
             log: LogConfig::default(),
+            serve: ServeConfig::default(),
         }
     }
 }
@@ -46,6 +49,46 @@ pub(crate) struct RunConfig {
     pub(crate) engine: EngineName,
     /// The model: a name such as `sonnet`, or an id. The engine's default if not set.
     pub(crate) model: Option<String>,
+    /// Models to try, in order, when the model is overloaded.
+    pub(crate) fallback_models: Vec<String>,
+    /// How much effort the model spends.
+    pub(crate) effort: EffortLevel,
+    /// How the model thinks: `adaptive`, `disabled`, or a number of tokens.
+    pub(crate) thinking: Option<String>,
+    /// Tokens the model is told it has for the task.
+    pub(crate) task_budget: Option<u64>,
+    /// Betas of the API.
+    pub(crate) betas: Vec<String>,
+    /// Replaces the engine's system prompt.
+    pub(crate) system_prompt: Option<String>,
+    /// Follows the system prompt.
+    pub(crate) append_system_prompt: Option<String>,
+    /// Replaces the description of the work to do in plan mode.
+    pub(crate) plan_mode_instructions: Option<String>,
+    /// Whether prompts are sent as they are: no files for `@path`, no slash commands.
+    pub(crate) verbatim_prompts: bool,
+    /// The built-in tools there are, and no others.
+    pub(crate) tools: Option<Vec<String>>,
+    /// Skills that run unasked; `*` for all.
+    pub(crate) skills: Vec<String>,
+    /// The agent that leads the conversation.
+    pub(crate) agent: Option<String>,
+    /// A JSON file of agents, by name.
+    pub(crate) agents: Option<String>,
+    /// JSON files of MCP servers.
+    pub(crate) mcp_config: Vec<String>,
+    /// Whether other MCP servers than those of `run.mcp_config` are left out.
+    pub(crate) strict_mcp_config: bool,
+    /// Directories of plugins to load.
+    pub(crate) plugins: Vec<String>,
+    /// Who pays: a subscription, the account of an API key, or a cloud provider. `auto` leaves it to
+    /// the environment and the login of the machine.
+    pub(crate) account: AccountName,
+    /// Files to take a key from instead of looking for one, such as `~/.claude.json` under another
+    /// name.
+    pub(crate) credential_files: Vec<String>,
+    /// The address of the model's service.
+    pub(crate) base_url: Option<String>,
     /// What happens to calls that no rule decides.
     pub(crate) permission_mode: Mode,
     /// Rules for what may be done unasked, such as `Read` or `Bash(git log:*)`.
@@ -58,7 +101,7 @@ pub(crate) struct RunConfig {
     pub(crate) isolation: Isolation,
     /// Skills that isolated runs get: directories with a `SKILL.md`, or such files. Runs that are not
     /// isolated find their skills themselves.
-    pub(crate) skills: Vec<String>,
+    pub(crate) isolated_skills: Vec<String>,
     /// Stop after so many rounds of tools.
     pub(crate) max_turns: Option<u64>,
     /// Stop when it has cost so much, in US dollars.
@@ -86,6 +129,11 @@ pub(crate) struct RunConfig {
 pub(crate) struct ClaudeConfig {
     /// The executable, if it is not to be searched for.
     pub(crate) path: Option<String>,
+    /// Whether the account of an API key pays (`true`), or a subscription, from which keys are kept
+    /// (`false`). If not set, whatever is found is used. `run.account` counts more.
+    pub(crate) use_api_billing: Option<bool>,
+    /// Arguments for it that have no key here: `name`, or `name=value`.
+    pub(crate) args: Vec<String>,
 }
 
 /// What is shown on a terminal.
@@ -140,6 +188,52 @@ pub(crate) struct LogConfig {
 pub(crate) enum LogFormat {
     Text,
     Json,
+}
+
+/// What `falconer serve` lets others choose.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ServeConfig {
+    /// Profiles that sessions made over HTTP may choose.
+    pub(crate) profiles: Vec<String>,
+}
+
+/// How much effort the model spends.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum EffortLevel {
+    /// What the model does by itself
+    #[default]
+    Default,
+    Low,
+    Medium,
+    High,
+    XHigh,
+    Max,
+}
+
+/// Who pays.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum AccountName {
+    /// Whoever the environment and the login of the machine name
+    #[default]
+    Auto,
+    /// The login of the official CLI, or its token; keys are kept from it
+    Subscription,
+    /// An API key or token, never a cloud provider
+    Api,
+    /// Amazon Bedrock
+    Bedrock,
+    /// Google Vertex AI
+    Vertex,
 }
 
 /// The engines there are.

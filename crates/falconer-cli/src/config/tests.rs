@@ -16,6 +16,7 @@ fn resolve(
         user: (!user.is_empty()).then_some((Path::new("user.toml"), user)),
         project: (!project.is_empty()).then_some((Path::new(".falconer.toml"), project)),
         variables: variables.iter().map(own).collect(),
+        ..Layers::default()
     };
     layers.resolve()
 }

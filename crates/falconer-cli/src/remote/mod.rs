@@ -54,7 +54,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     pub(crate) fn connect(server: &Server) -> Result<Self, Fault> {
-        let config = config::load(&start::directory(None)?)?.config;
+        let config = config::load(&start::directory(None)?, None)?.config;
         let configured = server.server.clone().or_else(|| config.server.url.clone());
         let url = configured.unwrap_or_else(|| DEFAULT_URL.to_owned());
         let token = match &server.token {

@@ -204,7 +204,7 @@ impl Prepared {
 /// starts nothing.
 pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> {
     let cwd = directory(start.cwd.as_deref())?;
-    let config = config::load(&cwd)?.config;
+    let config = config::load(&cwd, None)?.config;
     let request = request(start, &config, &cwd);
     let chosen = choose(&request, here::environment())?;
     let terms = terms(start, &config)?;
@@ -300,7 +300,7 @@ pub(crate) struct Rules {
 /// Puts the rules of flags and configuration together; needs no account.
 pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
     let cwd = directory(start.cwd.as_deref())?;
-    let config = config::load(&cwd)?.config;
+    let config = config::load(&cwd, None)?.config;
     let mode = start.permission_mode.unwrap_or(config.run.permission_mode);
     let options = Options::new()
         .engine(falconer_native::NativeEngine::new())
@@ -401,7 +401,7 @@ pub(crate) fn retries(config: &Config) -> Retries {
 
 /// The skills of isolated runs.
 pub(crate) fn skills(config: &Config) -> io::Result<Vec<PathBuf>> {
-    let skills = config.run.skills.iter();
+    let skills = config.run.isolated_skills.iter();
     skills.map(std::path::absolute).collect()
 }
 

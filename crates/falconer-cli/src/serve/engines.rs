@@ -64,7 +64,7 @@ impl Chooser {
     fn config(&self, directory: &Path) -> Result<Config, LaunchError> {
         match &self.settings {
             None => Ok(Config::default()),
-            Some(settings) => settings.within(directory).map_err(unusable),
+            Some(settings) => settings.within(directory, None).map_err(unusable),
         }
     }
 
@@ -141,7 +141,7 @@ impl Engines for Chooser {
         let Some(settings) = &self.settings else {
             return Ok(mode.to_owned());
         };
-        let widest = settings.widest_mode(cwd).map_err(unusable)?;
+        let widest = settings.widest_mode(cwd, None).map_err(unusable)?;
         let asked = self::mode(mode)?;
         let narrowed = widest.map_or(asked, |widest| asked.min(widest));
         Ok(narrowed.as_str().to_owned())

@@ -111,7 +111,7 @@ fn hub_config(arguments: &Serve, settings: &Settings) -> Result<HubConfig, Fault
         .lease(Duration::from_secs(arguments.lease))
         .redactor(here::redactor().clone());
     // Read once: whoever changes the policy of a server starts it again.
-    let policy = settings.within(&std::env::current_dir()?)?.run.policy;
+    let policy = settings.within(&std::env::current_dir()?, None)?.run.policy;
     Ok(match policy {
         Some(file) => config.policy(Arc::new(start::read_policy(file.as_ref())?)),
         None => config,

@@ -29,15 +29,19 @@ impl Settings {
     }
 
     /// What is in force in a directory. The project's file is read now, and narrows.
-    pub(crate) fn within(&self, directory: &Path) -> Result<Config, Fault> {
+    pub(crate) fn within(&self, directory: &Path, profile: Option<&str>) -> Result<Config, Fault> {
         let text = self.current();
-        Ok(config::resolve(directory, text.as_deref())?.config)
+        Ok(config::resolve(directory, text.as_deref(), profile)?.config)
     }
 
     /// The widest mode somebody has set for a directory; `None` if nobody has.
-    pub(crate) fn widest_mode(&self, directory: &Path) -> Result<Option<Mode>, Fault> {
+    pub(crate) fn widest_mode(
+        &self,
+        directory: &Path,
+        profile: Option<&str>,
+    ) -> Result<Option<Mode>, Fault> {
         let text = self.current();
-        let effective = config::resolve(directory, text.as_deref())?;
+        let effective = config::resolve(directory, text.as_deref(), profile)?;
         let is_set = effective.origin("run.permission_mode") != Origin::Default;
         Ok(is_set.then_some(effective.config.run.permission_mode))
     }
