@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use falconer::Options;
 use falconer_hub::{Hub, HubConfig, NewSession};
 use falconer_session::{
     Answer, EventStream, Lifetime, Resume, Session, SessionHandle, SessionSpec, Verdict,
 };
 use falconer_store::{Decided, RequestRecord, SessionId, SqliteStore, Store};
-use serde::{Deserialize, Serialize};
 
 use crate::ask::Open;
 use crate::exit::{Exit, Fault, say};
@@ -39,28 +37,6 @@ pub(crate) enum Keeping {
     In(PathBuf),
     /// Nowhere.
     Nowhere,
-}
-
-/// The terms a session was begun under; they hold wherever it goes on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Terms {
-    pub(crate) allow: Vec<String>,
-    pub(crate) deny: Vec<String>,
-    pub(crate) add_dirs: Vec<PathBuf>,
-    pub(crate) policy: Option<PathBuf>,
-}
-
-impl Terms {
-    pub(crate) fn apply(&self, options: Options) -> Options {
-        let mut options = options
-            .allow_tools(self.allow.iter().cloned())
-            .disallow_tools(self.deny.iter().cloned());
-        for directory in &self.add_dirs {
-            options = options.additional_directory(directory);
-        }
-        options
-    }
 }
 
 /// An agent at work, and the store it is kept in.

@@ -27,6 +27,7 @@ mod replay;
 mod run;
 mod serve;
 mod sessions;
+mod terms;
 mod trust;
 
 use std::future::Future;

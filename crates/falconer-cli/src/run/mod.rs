@@ -2,6 +2,7 @@
 
 mod prompt;
 pub(crate) mod start;
+pub(crate) mod tuning;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;

@@ -9,6 +9,7 @@ use clap::Args;
 use falconer::isolation::{IsolationConfig, Skill};
 use falconer::sessions::Sessions;
 use falconer::{Options, PermissionMode};
+use falconer_hub::SessionOptions;
 use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, choose};
 use falconer_rule::flaw;
 use falconer_session::{Limits, Policy, Resume, Retries, SessionLocks, SessionSpec};
@@ -17,9 +18,12 @@ use serde_json::{Value, json};
 use crate::config::{self, Config, EngineName, Isolation, Mode};
 use crate::exit::{Exit, Fault, say};
 use crate::here;
-use crate::keep::{Keeping, Terms};
+use crate::keep::Keeping;
 use crate::places;
+use crate::terms::{self, Terms};
 use crate::trust::{self, Asking, TrustFlag};
+
+use super::tuning::Tuning;
 
 /// How long a run may take that nobody watches, unless somebody says otherwise.
 const UNATTENDED: Duration = Duration::from_secs(6 * 3600);
@@ -27,6 +31,8 @@ const UNATTENDED: Duration = Duration::from_secs(6 * 3600);
 /// Flags that say what is started.
 #[derive(Debug, Args, Default)]
 pub(crate) struct Start {
+    #[command(flatten)]
+    pub(crate) tuning: Tuning,
     /// Which engine runs the agent
     #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Engine")]
     pub(crate) engine: Option<EngineName>,
@@ -155,12 +161,16 @@ pub(crate) struct Prepared {
     pub(crate) transcript: Option<PathBuf>,
     isolation: Isolation,
     terms: Terms,
+    chosen: SessionOptions,
 }
 
 impl Prepared {
     /// What has to hold wherever the session goes on.
     pub(crate) fn kept_config(&self) -> Value {
         let mut config = json!({ "terms": self.terms });
+        if !self.chosen.is_empty() {
+            config["options"] = json!(self.chosen);
+        }
         if self.isolation == Isolation::Sandbox {
             config["isolation"] = json!({ "type": "sandbox" });
         }
@@ -204,10 +214,12 @@ impl Prepared {
 /// starts nothing.
 pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> {
     let cwd = directory(start.cwd.as_deref())?;
-    let config = config::load(&cwd, None)?.config;
-    let request = request(start, &config, &cwd);
-    let chosen = choose(&request, here::environment())?;
+    let config = config::load(&cwd, start.tuning.profile.as_deref())?.config;
     let terms = terms(start, &config)?;
+    let tuned = start.tuning.options(&config)?;
+    let mut request = request(start, &config, &cwd);
+    terms.request(&mut request, &config);
+    let chosen = choose(&request, here::environment())?;
     let engine = &chosen.about.engine;
     let settled = trust::settle(
         &cwd,
@@ -216,7 +228,8 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
         start.trust_project.as_ref(),
         asking,
     )?;
-    let mut options = settled.apply(engine, terms.apply(chosen.options));
+    let options = tuned.apply(terms.apply(engine, chosen.options)?);
+    let mut options = settled.apply(engine, options);
     let isolation = start.isolation.unwrap_or(config.run.isolation);
     if isolation == Isolation::Sandbox {
         let skills = skills(&config)?.into_iter().map(Skill::new);
@@ -242,6 +255,7 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
         transcript: None,
         isolation,
         terms,
+        chosen: tuned,
         cwd,
         config,
     })
@@ -250,23 +264,14 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
 /// The rules of flags and configuration, and where the agent may work besides.
 fn terms(start: &Start, config: &Config) -> Result<Terms, Fault> {
     check_rules(start)?;
-    let absolute = |path: &PathBuf| std::path::absolute(path);
-    let add_dirs = start.add_dir.iter().map(absolute);
-    Ok(Terms {
-        allow: config
-            .run
-            .allow
-            .iter()
-            .chain(&start.allow)
-            .cloned()
-            .collect(),
-        deny: config.run.deny.iter().chain(&start.deny).cloned().collect(),
-        add_dirs: add_dirs.collect::<Result<_, _>>()?,
-        policy: policy_file(start, config)
-            .as_ref()
-            .map(absolute)
-            .transpose()?,
-    })
+    let flags = Terms {
+        allow: start.allow.clone(),
+        deny: start.deny.clone(),
+        add_dirs: terms::all_absolute(&start.add_dir)?,
+        policy: start.policy.as_ref().map(terms::absolute).transpose()?,
+        ..start.tuning.terms()?
+    };
+    Ok(flags.or(Terms::of(config)?))
 }
 
 /// A denial that guards nothing is an error; a rule that allows nothing is only pointed out.
@@ -300,13 +305,20 @@ pub(crate) struct Rules {
 /// Puts the rules of flags and configuration together; needs no account.
 pub(crate) fn rules(start: &Start) -> Result<Rules, Fault> {
     let cwd = directory(start.cwd.as_deref())?;
-    let config = config::load(&cwd, None)?.config;
+    let config = config::load(&cwd, start.tuning.profile.as_deref())?.config;
     let mode = start.permission_mode.unwrap_or(config.run.permission_mode);
     let options = Options::new()
         .engine(falconer_native::NativeEngine::new())
         .cwd(&cwd)
         .permission_mode(PermissionMode::from(mode.as_str()));
-    let mut options = terms(start, &config)?.apply(options);
+    let terms = terms(start, &config)?;
+    let about_calls = Terms {
+        allow: terms.allow,
+        deny: terms.deny,
+        add_dirs: terms.add_dirs,
+        ..Terms::default()
+    };
+    let mut options = about_calls.apply("native", options)?;
     if start.trust_project.is_some() {
         let flag = start.trust_project.as_ref();
         let settled = trust::settle(&cwd, &[], "native", flag, Asking::Nobody)?;

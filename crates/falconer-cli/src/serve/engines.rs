@@ -20,8 +20,8 @@ use super::settings::Settings;
 use crate::config::{Config, EngineName, Isolation, Mode};
 use crate::exit::Fault;
 use crate::here;
-use crate::keep::Terms;
 use crate::run::start;
+use crate::terms::{self, Terms};
 use crate::trust;
 
 /// Chooses as `falconer run` does, for each session anew.
@@ -61,11 +61,38 @@ impl Chooser {
     }
 
     /// What counts in a directory now.
-    fn config(&self, directory: &Path) -> Result<Config, LaunchError> {
+    fn config(&self, directory: &Path, profile: Option<&str>) -> Result<Config, LaunchError> {
         match &self.settings {
             None => Ok(Config::default()),
-            Some(settings) => settings.within(directory, None).map_err(unusable),
+            Some(settings) => settings.within(directory, profile).map_err(unusable),
         }
+    }
+
+    /// The profile of a session: the one it was begun with in a terminal, else the one that was
+    /// chosen over HTTP, as long as the owner of the server lets sessions choose it.
+    fn profile(
+        &self,
+        session: &SessionRecord,
+        terms: &Terms,
+    ) -> Result<Option<String>, LaunchError> {
+        if terms.profile.is_some() {
+            return Ok(terms.profile.clone());
+        }
+        let Some(chosen) = session.config.get("profile").and_then(Value::as_str) else {
+            return Ok(None);
+        };
+        self.check_profile(Path::new(&session.cwd), chosen)?;
+        Ok(Some(chosen.to_owned()))
+    }
+
+    fn check_profile(&self, directory: &Path, name: &str) -> Result<Config, LaunchError> {
+        let config = self.config(directory, None)?;
+        if config.serve.profiles.iter().any(|listed| listed == name) {
+            return Ok(config);
+        }
+        let text = format!("there is no profile `{name}` that sessions may choose");
+        let hint = "add it to `serve.profiles` in the configuration of the server";
+        Err(LaunchError::new(LaunchError::PROFILE, text).hint(hint))
     }
 
     /// Whether what was chosen can be kept apart, as far as can be seen before it is started.
@@ -104,32 +131,34 @@ impl Engines for Chooser {
                 "make a new session: the isolation of this one cannot be read",
             )
         })?;
-        let config = self.config(Path::new(&session.cwd))?;
+        let terms = terms(session)?;
+        let profile = self.profile(session, &terms)?;
+        let config = self.config(Path::new(&session.cwd), profile.as_deref())?;
+        let own_policy = own_policy(&terms, &config)?;
+        let terms = terms.or(Terms::of(&config).map_err(unusable)?);
         check_configured(&config, &isolation)?;
         let mut request = self.request(configured_engine(engine(&session.engine)?, &config));
         request.executable = config.claude.path.as_deref().map(PathBuf::from);
         request.model = session.model.clone().or_else(|| config.run.model.clone());
         request.cwd = Some(PathBuf::from(&session.cwd));
         request.mode = Some(session.mode.as_str().into());
+        terms.request(&mut request, &config);
         let chosen = choose(&request, &self.environment).map_err(|error| refusal(&error))?;
         self.check(&chosen, &isolation)?;
-        let terms = terms(session)?;
-        let options = terms
-            .apply(chosen.options)
-            .allow_tools(config.run.allow.iter().cloned())
-            .disallow_tools(config.run.deny.iter().cloned());
         let (cwd, engine) = (Path::new(&session.cwd), &chosen.about.engine);
+        let options = terms.apply(engine, chosen.options).map_err(unusable)?;
         let (settled, untrusted) =
             trust::without_asking(cwd, &terms.add_dirs, engine).map_err(fault)?;
         let options = settled.apply(engine, options);
         let launch = Launch::new(options, chosen.about)
             .untrusted(untrusted)
+            .defaults(terms::options_of(&config))
             .limits(limits(&config))
             .retries(start::retries(&config))
             .answer_within(answer_within(&config))
             .archive(start::archive(&config).map_err(|error| unusable(error.into()))?)
             .skills(start::skills(&config).map_err(|error| unusable(error.into()))?);
-        Ok(match own_policy(&terms, &config)? {
+        Ok(match own_policy {
             Some(policy) => launch.policy(Arc::new(policy)),
             None => launch,
         })
@@ -137,14 +166,30 @@ impl Engines for Chooser {
 
     /// What the user or the project has set is the widest there is; whoever makes a session may
     /// ask for less.
-    fn narrow_mode(&self, cwd: &Path, _: &Value, mode: &str) -> Result<String, LaunchError> {
+    fn narrow_mode(&self, cwd: &Path, config: &Value, mode: &str) -> Result<String, LaunchError> {
         let Some(settings) = &self.settings else {
             return Ok(mode.to_owned());
         };
-        let widest = settings.widest_mode(cwd, None).map_err(unusable)?;
-        let asked = self::mode(mode)?;
-        let narrowed = widest.map_or(asked, |widest| asked.min(widest));
+        let mut narrowed = self::mode(mode)?;
+        let profile = config.get("profile").and_then(Value::as_str);
+        for profile in [None, profile] {
+            let widest = settings.widest_mode(cwd, profile).map_err(unusable)?;
+            narrowed = widest.map_or(narrowed, |widest| narrowed.min(widest));
+        }
         Ok(narrowed.as_str().to_owned())
+    }
+
+    fn profile_asks_less(&self, name: &str) -> Result<bool, LaunchError> {
+        let nowhere = Path::new("/");
+        let base = self.check_profile(nowhere, name)?.run;
+        let run = self.config(nowhere, Some(name))?.run;
+        let allows_more = run.allow.iter().any(|rule| !base.allow.contains(rule));
+        let is_less_apart = base.isolation == Isolation::Sandbox && run.isolation != base.isolation;
+        let has_other_rules = base.policy.is_some() && run.policy != base.policy;
+        Ok(allows_more
+            || is_less_apart
+            || has_other_rules
+            || run.skills.iter().any(|skill| !base.skills.contains(skill)))
     }
 
     fn knows(&self, name: &str) -> Result<(), LaunchError> {

@@ -29,6 +29,8 @@ mod logs;
 #[cfg(test)]
 mod official_sdks;
 #[cfg(test)]
+mod options;
+#[cfg(test)]
 mod output;
 #[cfg(test)]
 mod patience;
