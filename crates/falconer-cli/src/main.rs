@@ -18,6 +18,8 @@ mod init;
 mod keep;
 mod log;
 mod login;
+#[cfg(test)]
+mod options;
 mod piped;
 mod places;
 mod record;
