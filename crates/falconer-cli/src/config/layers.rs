@@ -8,7 +8,7 @@ use falconer_rule::flaw;
 use toml::{Table, Value};
 
 use super::keys::{self, Key};
-use super::schema::{Config, Isolation, Mode};
+use super::schema::{Config, Mode};
 
 /// Who set a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,8 +183,8 @@ impl Effective {
         if is_set("run.permission_mode") {
             self.narrow_mode(wish.permission_mode, &origin);
         }
-        if wish.isolation == Isolation::Sandbox {
-            self.config.run.isolation = Isolation::Sandbox;
+        if wish.isolation > self.config.run.isolation {
+            self.config.run.isolation = wish.isolation;
             self.set_by("run.isolation", &origin);
         }
         let run = &mut self.config.run;

@@ -17,6 +17,7 @@ pub(crate) use keys::nearest;
 pub(crate) use layers::{ConfigError, Effective, Layers, Origin, thinking};
 pub(crate) use schema::{
     AccountName, Color, Config, EffortLevel, EngineName, Isolation, LogConfig, LogFormat, Mode,
+    SandboxedCommands,
 };
 
 impl From<ConfigError> for Fault {

@@ -102,6 +102,10 @@ pub(crate) struct RunConfig {
     /// Skills that isolated runs get: directories with a `SKILL.md`, or such files. Runs that are not
     /// isolated find their skills themselves.
     pub(crate) isolated_skills: Vec<String>,
+    /// Domains that a run in a sandbox may reach, such as `docs.rs` or `*.example.org`.
+    pub(crate) domains: Vec<String>,
+    /// Whether commands in the sandbox run unasked.
+    pub(crate) sandboxed_commands: SandboxedCommands,
     /// Stop after so many rounds of tools.
     pub(crate) max_turns: Option<u64>,
     /// Stop when it has cost so much, in US dollars.
@@ -288,9 +292,20 @@ pub(crate) enum Mode {
     BypassPermissions,
 }
 
-/// How much of the machine a run sees.
+/// How much of the machine a run sees, from most to least.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = plain_enum)]
@@ -298,8 +313,24 @@ pub(crate) enum Isolation {
     /// The machine as it is
     #[default]
     None,
+    /// A fresh home and environment with the credentials of this one; commands run unprotected
+    Home,
     /// A fresh home, chosen credentials, a sandbox around commands with its network closed
     Sandbox,
+}
+
+/// Whether commands in the sandbox are asked about.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = plain_enum)]
+pub(crate) enum SandboxedCommands {
+    /// They run unasked
+    #[default]
+    Run,
+    /// Rules and modes decide, else somebody is asked
+    Ask,
 }
 
 /// Whether text has colours.

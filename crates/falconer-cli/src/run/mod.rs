@@ -1,5 +1,6 @@
 //! `falconer run`: one task, on the terminal, in a pipe, or for a program.
 
+mod apart;
 mod prompt;
 pub(crate) mod start;
 pub(crate) mod tuning;

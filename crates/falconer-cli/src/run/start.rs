@@ -9,13 +9,13 @@ use clap::Args;
 use falconer::isolation::{IsolationConfig, Skill};
 use falconer::sessions::Sessions;
 use falconer::{Options, PermissionMode};
-use falconer_hub::SessionOptions;
+use falconer_hub::{SessionIsolation, SessionOptions};
 use falconer_native::choose::{Bypass, EngineChoice, EngineRequest, choose};
 use falconer_rule::flaw;
 use falconer_session::{Limits, Policy, Resume, Retries, SessionLocks, SessionSpec};
 use serde_json::{Value, json};
 
-use crate::config::{self, Config, EngineName, Isolation, Mode};
+use crate::config::{self, Config, EngineName, Mode};
 use crate::exit::{Exit, Fault, say};
 use crate::here;
 use crate::keep::Keeping;
@@ -23,6 +23,7 @@ use crate::places;
 use crate::terms::{self, Terms};
 use crate::trust::{self, Asking, TrustFlag};
 
+use super::apart::Apart;
 use super::tuning::Tuning;
 
 /// How long a run may take that nobody watches, unless somebody says otherwise.
@@ -72,9 +73,8 @@ pub(crate) struct Start {
     /// A policy file that decides before anybody is asked
     #[arg(long, value_name = "FILE", help_heading = "Permissions")]
     pub(crate) policy: Option<PathBuf>,
-    /// How much of the machine the run sees
-    #[arg(long, value_enum, value_name = "KIND", help_heading = "Permissions")]
-    pub(crate) isolation: Option<Isolation>,
+    #[command(flatten)]
+    pub(crate) apart: Apart,
     /// Use the project's hooks, servers and rules in this run: `once`, or only if their digest is
     /// this one
     #[arg(long, value_name = "DIGEST", help_heading = "Permissions")]
@@ -159,7 +159,7 @@ pub(crate) struct Prepared {
     pub(crate) keeping: Keeping,
     /// Where everything that happens is written down besides.
     pub(crate) transcript: Option<PathBuf>,
-    isolation: Isolation,
+    isolation: SessionIsolation,
     terms: Terms,
     chosen: SessionOptions,
 }
@@ -171,8 +171,8 @@ impl Prepared {
         if !self.chosen.is_empty() {
             config["options"] = json!(self.chosen);
         }
-        if self.isolation == Isolation::Sandbox {
-            config["isolation"] = json!({ "type": "sandbox" });
+        if !self.isolation.is_none() {
+            config["isolation"] = json!(self.isolation);
         }
         config
     }
@@ -230,10 +230,9 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
     )?;
     let options = tuned.apply(terms.apply(engine, chosen.options)?);
     let mut options = settled.apply(engine, options);
-    let isolation = start.isolation.unwrap_or(config.run.isolation);
-    if isolation == Isolation::Sandbox {
+    let isolation = start.apart.isolation(&config)?;
+    if let Some(isolated) = isolation.config() {
         let skills = skills(&config)?.into_iter().map(Skill::new);
-        let isolated = IsolationConfig::inherit_host_auth();
         options = options.isolation(skills.fold(isolated, IsolationConfig::skill));
     }
     Ok(Prepared {

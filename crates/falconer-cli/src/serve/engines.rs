@@ -184,7 +184,7 @@ impl Engines for Chooser {
         let base = self.check_profile(nowhere, name)?.run;
         let run = self.config(nowhere, Some(name))?.run;
         let allows_more = run.allow.iter().any(|rule| !base.allow.contains(rule));
-        let is_less_apart = base.isolation == Isolation::Sandbox && run.isolation != base.isolation;
+        let is_less_apart = run.isolation < base.isolation;
         let has_other_rules = base.policy.is_some() && run.policy != base.policy;
         Ok(allows_more
             || is_less_apart
@@ -291,13 +291,17 @@ fn own_policy(terms: &Terms, config: &Config) -> Result<Option<Policy>, LaunchEr
 
 /// If somebody, or the project, wants every run in a sandbox, this one has to be.
 fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(), LaunchError> {
-    match (config.run.isolation, isolation) {
-        (Isolation::None, _) | (_, SessionIsolation::Sandbox { .. }) => Ok(()),
-        _ => Err(not_apart(
-            "the configuration wants every run in a sandbox",
-            "make the session with `isolation`: {\"type\": \"sandbox\"}",
-        )),
-    }
+    let (what, kind) = match (config.run.isolation, isolation) {
+        (Isolation::None, _)
+        | (_, SessionIsolation::Sandbox { .. })
+        | (Isolation::Home, SessionIsolation::Home {}) => return Ok(()),
+        (Isolation::Home, _) => ("a fresh home", "home"),
+        (Isolation::Sandbox, _) => ("a sandbox", "sandbox"),
+    };
+    Err(not_apart(
+        format!("the configuration wants every run in {what}"),
+        format!("make the session with `isolation`: {{\"type\": \"{kind}\"}}"),
+    ))
 }
 
 /// How long a run of a server may take, and how long it waits for answers, unless configured.

@@ -3,20 +3,22 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::program::{Place, Ran, run};
-use crate::server_process::Server;
+use crate::server_process::{LIMIT, Server};
 
 /// Writes down what it is started with and the first line it is sent, and ends.
 const FAKE: &str = "\
 #!/bin/sh
 here=$(dirname \"$0\")
 case \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit 0;; esac
-printf '%s\\n' \"$@\" > \"$here/args\"
-env > \"$here/env\"
-head -n 1 > \"$here/hello\"
+printf '%s\\n' \"$@\" > \"$here/args.$$\" && mv \"$here/args.$$\" \"$here/args\"
+env > \"$here/env.$$\" && mv \"$here/env.$$\" \"$here/env\"
+head -n 1 > \"$here/hello.$$\"
+test -s \"$here/hello.$$\" && mv \"$here/hello.$$\" \"$here/hello\"
 exit 1
 ";
 
@@ -66,6 +68,7 @@ impl Stage {
     fn run(&self, arguments: &[&str]) -> Ran {
         let mut command = self.command();
         command.args(["run", "hi", "--engine", "claude"]);
+        let _ = std::fs::remove_file(self.path("hello"));
         run(command.args(arguments), "")
     }
 
@@ -87,7 +90,13 @@ impl Stage {
         server.call("POST", "/v1/sessions", Some(&new))
     }
 
+    /// How the engine was started last, as soon as it was.
     fn seen(&self) -> Seen {
+        let begun = Instant::now();
+        while !self.path("hello").exists() {
+            assert!(begun.elapsed() < LIMIT, "no engine was started");
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let read = |name: &str| std::fs::read_to_string(self.path(name)).unwrap_or_default();
         Seen {
             arguments: read("args").lines().map(str::to_owned).collect(),
@@ -344,6 +353,18 @@ fn the_account_that_was_chosen_pays() {
     let ran = stage.run(&["--credential-file", "/nowhere/key.json"]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(ran.stderr.contains("/nowhere/key.json"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_fresh_home_is_not_that_of_the_user() {
+    let stage = Stage::new();
+    stage.run(&["--isolation=home"]);
+    let seen = stage.seen();
+    let mut lines = seen.variables.lines();
+    let home = lines.find_map(|line| line.strip_prefix("HOME=")).unwrap();
+    assert_ne!(Path::new(home), stage.path("home"));
+    let ran = stage.run(&["--domains=docs.rs"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
 }
 
 #[test]
