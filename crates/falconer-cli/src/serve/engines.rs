@@ -353,7 +353,7 @@ fn engine(name: &str) -> Result<EngineChoice, LaunchError> {
     })
 }
 
-fn not_apart(text: impl Into<String>, hint: &str) -> LaunchError {
+fn not_apart(text: impl Into<String>, hint: impl Into<String>) -> LaunchError {
     LaunchError::new(LaunchError::ISOLATION, text, hint)
 }
 
