@@ -1,6 +1,8 @@
-// A picture of every state, in light, in dark and on a phone, for people to look at. One of them is
-// in the README; with `FALCONER_README_PICTURE` set to its path it is taken anew.
+// A picture of every state, in light, in dark and on a phone, for people to look at. Each has the size
+// of the screen, shows something, shows what it should, and no two are the same. One of them is in the
+// README; with `FALCONER_README_PICTURE` set to its path it is taken anew.
 
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
@@ -26,6 +28,35 @@ async function take(page, file) {
     for (const field of document.querySelectorAll("input")) field.value = field.value.replaceAll(place, "/home/ana");
   }, path.join(stage.root, "work"));
   await page.screenshot({ path: file, animations: "disabled" });
+}
+
+/** The pictures of this run, by what their bytes are. */
+const taken = new Map();
+
+/** Fails unless a picture fills the screen, shows something, and is not one that was taken before. */
+async function check(page, file, { viewport, deviceScaleFactor = 1, colorScheme }) {
+  const bytes = fs.readFileSync(file);
+  const name = path.basename(file);
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  assert.equal(taken.get(digest), undefined, `${name} is the same picture`);
+  taken.set(digest, name);
+  const seen = await page.evaluate(async (data) => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const pen = canvas.getContext("2d");
+    pen.drawImage(image, 0, 0);
+    const { data: pixels } = pen.getImageData(0, 0, image.width, image.height);
+    const colors = new Set();
+    let light = 0;
+    for (let at = 0; at < pixels.length; at += 4) {
+      colors.add((pixels[at] << 16) | (pixels[at + 1] << 8) | pixels[at + 2]);
+      light += (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 765;
+    }
+    return { size: [image.width, image.height], colors: colors.size, light: light / (pixels.length / 4) };
+  }, bytes.toString("base64"));
+  assert.deepEqual(seen.size, [viewport.width * deviceScaleFactor, viewport.height * deviceScaleFactor], name);
+  assert.ok(seen.colors > 64, `${name} has ${seen.colors} colours: nothing is written on it`);
+  assert.equal(seen.light > 0.5, colorScheme === "light", `${name} is ${seen.light} light`);
 }
 
 /** A shop with something to repair in it. */
@@ -75,20 +106,24 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
   await take(empty, path.join(artefacts, "first-light.png"));
   await chart(empty);
   stage.fake();
-  const sessions = {
-    background: await stage.create("look around", { title: "Look around", engine: "fake" }),
+  const titles = {
+    background: "Look around", tools: "Find the notes", image: "Read the chart", hostile: "Read a strange page",
+    form: "Plan the meeting", plan: "Move to the new store", question: "Landing page", diff: "Repair the cart",
+    permission: "Update the changelog",
   };
+  const create = (name, prompt, wish = {}) => stage.create(prompt, { title: titles[name], ...wish });
+  const sessions = { background: await create("background", "look around", { engine: "fake" }) };
   await stage.pending(sessions.background);
   stage.fake({ ask: { subtype: "elicitation", mcp_server_name: "meetup", message: "Who comes to the meeting?", requested_schema: { type: "object", properties: { name: { type: "string", title: "Name" }, guests: { type: "integer", title: "Guests" }, size: { type: "string", enum: ["S", "M"], title: "T-shirt" } }, required: ["name"] } } }, { turn: { text: "Thank you." } });
   Object.assign(sessions, {
-    tools: await stage.create("many tools", { title: "Find the notes" }),
-    image: await stage.create("look at the picture", { title: "Read the chart" }),
-    hostile: await stage.create("be hostile", { title: "Read a strange page" }),
-    form: await stage.create("go", { title: "Plan the meeting", engine: "fake" }),
-    plan: await stage.create("make a plan", { title: "Move to the new store", mode: "plan" }),
-    question: await stage.create("ask me", { title: "Landing page" }),
-    diff: await stage.create("The total is wrong when a coupon is used. Find out why and repair it.", { title: "Repair the cart" }),
-    permission: await stage.create("run a command", { title: "Update the changelog" }),
+    tools: await create("tools", "many tools"),
+    image: await create("image", "look at the picture"),
+    hostile: await create("hostile", "be hostile"),
+    form: await create("form", "go", { engine: "fake" }),
+    plan: await create("plan", "make a plan", { mode: "plan" }),
+    question: await create("question", "ask me"),
+    diff: await create("diff", "The total is wrong when a coupon is used. Find out why and repair it."),
+    permission: await create("permission", "run a command"),
   });
   const ended = ["tools", "image"];
   for (const [name, id] of Object.entries(sessions)) await (ended.includes(name) ? stage.done(id) : stage.pending(id));
@@ -107,6 +142,8 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
     new: ["#new"],
     home: ["#"],
   };
+  // The page itself may not read what is not its own.
+  const blank = await (await stage.browser.newContext()).newPage();
   for (const [look, options] of Object.entries(LOOKS)) {
     const page = await stage.visit("", options);
     for (const [name, [hash, ...steps]] of Object.entries(views)) {
@@ -114,8 +151,12 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
       await go(page, hash);
       await until("it is drawn", () => page.locator(hash === "#" && look === "phone" ? ".rail" : "#main > *").count());
       for (const step of steps) await step(page);
+      const title = titles[name];
+      if (title) await until(`${name} has its title`, () => page.getByText(title, { exact: true }).filter({ visible: true }).count());
+      const file = path.join(artefacts, `${name}-${look}.png`);
       await page.waitForTimeout(300);
-      await take(page, path.join(artefacts, `${name}-${look}.png`));
+      await take(page, file);
+      await check(blank, file, options);
       const readme = process.env.FALCONER_README_PICTURE;
       if (readme && name === "diff" && look === "light") await take(page, readme);
       for (const dialog of await page.locator("dialog[open]").all()) await dialog.evaluate((element) => element.close());
@@ -123,6 +164,5 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
     assert.deepEqual(page.complaints, []);
     await page.context().close();
   }
-  const made = fs.readdirSync(artefacts).filter((file) => file.endsWith(".png"));
-  assert.ok(made.length >= 3 * Object.keys(views).length);
+  assert.equal(taken.size, Object.keys(LOOKS).length * Object.keys(views).length);
 });

@@ -13,6 +13,9 @@ use falconer_scenario::Scenario;
 use falconer_server::{Bypass, Server, ServerConfig};
 use falconer_store::{SessionRecord, SqliteStore};
 use falconer_testkit::{FakeEngine, fake_engine_path};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+use crate::place::{LIMIT, client};
 
 /// The folder with the store, the scripts and the projects.
 const ROOT: &str = "FALCONER_STAGE_ROOT";
@@ -21,12 +24,48 @@ const PORT: &str = "FALCONER_STAGE_PORT";
 /// Set if sessions may run without asking; the server then must not be root.
 const BYPASS: &str = "FALCONER_STAGE_BYPASS";
 
-/// Without the variable there is nobody to serve: it is a role, and the tests in Node play it.
+/// A role, which the tests in Node play. Without one it shows that whoever plays it is served.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn serve() {
     if let Some(root) = std::env::var_os(ROOT) {
-        stand(Path::new(&root)).await;
+        return stand(Path::new(&root)).await;
     }
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("work")).unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let mut server = tokio::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "browser::stage::serve", "--nocapture"])
+        .env(ROOT, root.path())
+        .env(PORT, port.to_string())
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let ready = loop {
+        let line = lines
+            .next_line()
+            .await
+            .unwrap()
+            .expect("it is ready before it ends");
+        if let Some((_, ready)) = line.split_once("READY ") {
+            break ready.to_owned();
+        }
+    };
+    let token = ready.split(' ').next().unwrap();
+    let engines = client();
+    let engines = engines.get(format!("http://127.0.0.1:{port}/v1/engines"));
+    let answer = engines
+        .bearer_auth(token)
+        .timeout(LIMIT)
+        .send()
+        .await
+        .unwrap();
+    let told = answer.text().await.unwrap();
+    assert!(told.contains("absent"), "{told}");
+    server.kill().await.unwrap();
 }
 
 async fn stand(root: &Path) {
