@@ -276,9 +276,17 @@ fn log_lines_stand_above_the_line_that_moves() {
 #[test]
 fn log_lines_wait_while_a_question_is_open() {
     let place = Place::new();
+    // The second file is asked about only when the first question is on the screen.
+    let late = "if grep -q '/two\"'; then until [ -e go ]; do sleep 0.02; done; fi";
+    let hooks = json!({"hooks": {"PreToolUse": [
+        {"matcher": "Read", "hooks": [{"type": "command", "command": late}]}]}});
+    let settings = place.path().join("home/.claude");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("settings.json"), hooks.to_string()).unwrap();
     let mut terminal = asking(&place, "run go -v");
     let mut sent = terminal.up_to(PROMPTED);
-    // Both are asked, and the log knows it, before the first is answered.
+    std::fs::write(place.path().join("work/go"), "").unwrap();
+    // The log has its line before the other process can see the request.
     until_two_are_asked(&place);
     assert_eq!(terminal.so_far(), "");
     terminal.type_in("n\r");
