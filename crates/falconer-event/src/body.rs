@@ -201,8 +201,8 @@ pub struct RunStarted {
     /// The tools on offer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// The schemas of tools, by name, as far as the host knows them: engines name their own
-    /// tools but do not say what these take.
+    /// The schemas of tools, by name, as they are offered to the model: those of the host's own
+    /// tools, and all of the native engine. The official CLI does not tell the schemas of its own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tool_schemas: BTreeMap<String, Value>,
     /// The MCP servers, and whether they are connected, as the engine says it.

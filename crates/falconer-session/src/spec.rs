@@ -195,16 +195,6 @@ impl SessionSpec {
         self
     }
 
-    /// The schemas of tools, by the names the model knows them by: `run.started` and the
-    /// transcript have them. Engines name their own tools but do not say what these take.
-    pub fn tool_schemas(
-        mut self,
-        schemas: impl IntoIterator<Item = (String, serde_json::Value)>,
-    ) -> Self {
-        self.about.tool_schemas.extend(schemas);
-        self
-    }
-
     /// Goes on with a session. Its lock is taken before anything is started.
     pub fn resume(mut self, resume: Resume) -> Self {
         self.resume = Some(resume);

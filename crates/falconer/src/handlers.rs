@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use falconer_protocol::Number;
 use falconer_protocol::hook::{self, HookEvent, HookMatcher};
+use serde_json::Value;
 
 use crate::elicitation::{
     DialogAnswer, DialogHandler, DialogRequest, ElicitationAnswer, ElicitationHandler,
@@ -14,7 +15,7 @@ use crate::elicitation::{
 };
 use crate::hook::{Hook, OnFailure};
 use crate::launch::{HostFeatures, SdkServer};
-use crate::options::Options;
+use crate::options::{Options, mcp_tool_name};
 use crate::permission::{Decision, PermissionHandler, PermissionRequest};
 use crate::question::{
     Answers, PlanDecision, PlanHandler, PlanRequest, QuestionHandler, QuestionRequest,
@@ -116,6 +117,23 @@ impl Options {
     /// What the handlers mean for the start of the engine.
     pub(crate) fn host_features(&self) -> HostFeatures {
         self.handlers.features(self.limits.hook)
+    }
+
+    /// What the tools of the servers in this process take, by the names the model knows them by.
+    #[must_use]
+    pub fn tool_schemas(&self) -> BTreeMap<String, Value> {
+        let mut schemas = BTreeMap::new();
+        for server in &self.handlers.servers {
+            let manifest = server.manifest().and_then(|known| known.tools_list_result);
+            let tools = manifest.as_ref().and_then(|listed| listed.get("tools"));
+            for tool in tools.and_then(Value::as_array).into_iter().flatten() {
+                if let Some(name) = tool["name"].as_str() {
+                    let name = mcp_tool_name(server.name(), name);
+                    schemas.insert(name, tool["inputSchema"].clone());
+                }
+            }
+        }
+        schemas
     }
 
     /// Decides about tool calls that no rule has decided.

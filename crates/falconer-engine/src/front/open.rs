@@ -130,6 +130,8 @@ pub fn open(launch: Launch, model: Model) -> Session {
             let mut prepared = prepare(flags, input, environment, &launch.cwd, model)?;
             // Nobody reads a stderr here.
             prepared.config.notices.clone_from(&prepared.warnings);
+            // Nobody here takes it for the official CLI.
+            prepared.config.output.tool_schemas = true;
             Ok(prepared)
         });
     match opened.and_then(start) {

@@ -285,4 +285,6 @@ pub(crate) struct Output {
     pub(crate) hook_events: bool,
     /// `--replay-user-messages`.
     pub(crate) replay: bool,
+    /// Whether the first `init` tells what the tools take; the official CLI never does.
+    pub(crate) tool_schemas: bool,
 }

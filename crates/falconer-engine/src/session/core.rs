@@ -3,6 +3,7 @@
 //! All of them run in one task, so the locks in here are never waited for; they are held for a
 //! few lines and never across an `.await`.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
@@ -103,6 +104,8 @@ pub(crate) struct Core {
     pub(super) ledger: Mutex<Ledger>,
     pub(super) state: Mutex<State>,
     pub(super) task_events: Mutex<mpsc::Receiver<TaskEvent>>,
+    /// Whether the host was told what the tools take.
+    pub(super) schemas_told: AtomicBool,
 }
 
 fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {

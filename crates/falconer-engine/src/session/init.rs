@@ -1,11 +1,15 @@
 //! `system/init` and the answer to `initialize`: what the session is and can do.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use falconer_protocol::MessageUuid;
 use serde_json::{Value, json};
 
 use super::core::Core;
 use super::{commands, models};
 use crate::provider::price::Found;
+use crate::tool::{Tool, registry};
 
 /// What this engine can do beyond the basics, in the CLI's words. Only what is true.
 const CAPABILITIES: &[&str] = &[
@@ -25,6 +29,9 @@ impl Core {
         let mut frame = self.init_frame();
         if !prompts.is_empty() {
             frame["user_message_uuids"] = json!(prompts);
+        }
+        if self.options.output.tool_schemas && !self.schemas_told.swap(true, Ordering::Relaxed) {
+            frame["tool_schemas"] = self.tool_schemas();
         }
         self.speaker.say(frame).await;
     }
@@ -64,6 +71,15 @@ impl Core {
             "ultrathink_typed_raises": false,
             "view_mode": "default",
         })
+    }
+
+    /// What the tools take, as the model is told.
+    fn tool_schemas(&self) -> Value {
+        let schema = |tool: &Arc<dyn Tool>| {
+            let mut definition = registry::definition(tool);
+            (tool.name().to_owned(), definition["input_schema"].take())
+        };
+        self.tools().iter().map(schema).collect()
     }
 
     /// The payload of the answer to `initialize`.

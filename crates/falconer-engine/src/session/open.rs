@@ -1,6 +1,7 @@
 //! Puts a session together and starts it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -163,6 +164,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
         ledger: Mutex::new(ledger),
         state: Mutex::new(state),
         task_events: Mutex::new(task_events),
+        schemas_told: AtomicBool::new(false),
     };
     if let Some(schema) = &config.json_schema {
         set_schema(&core, schema).map_err(Refused::Schema)?;

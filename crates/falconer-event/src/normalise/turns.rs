@@ -1,8 +1,11 @@
 //! The start of a run, and turns.
 
+use std::collections::BTreeMap;
+
 use falconer_protocol::message::{PermissionDenial, ResultMessage};
 use falconer_protocol::system::Init;
 use falconer_protocol::usage::Usage;
+use serde_json::Value;
 
 use super::{Normaliser, OpenTurn};
 use crate::body::{Body, RunStarted, SessionChanged};
@@ -71,11 +74,18 @@ impl Normaliser {
             sandbox: self.run.sandbox.clone(),
             confinement: self.run.confinement.clone(),
             tools: init.tools.clone(),
-            tool_schemas: self.run.tool_schemas.clone(),
+            tool_schemas: self.tool_schemas(init),
             mcp_servers: (init.mcp_servers.iter())
                 .map(|server| (server.name.clone(), server.status.clone()))
                 .collect(),
         }
+    }
+
+    /// What tools take, as the engine says it, else the host.
+    fn tool_schemas(&self, init: &Init) -> BTreeMap<String, Value> {
+        let mut schemas = self.run.tool_schemas.clone();
+        schemas.extend(init.tool_schemas.clone().into_iter().flatten());
+        schemas
     }
 
     /// What is not as it was in the turn before.

@@ -1,5 +1,7 @@
 //! The beginning of a turn.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::id::{MessageUuid, SessionId};
@@ -12,6 +14,8 @@ wire_struct! {
         pub cwd: String,
         pub session_id ? SessionId,
         pub tools * Vec<String>,
+        /// What tools take, by name. Only the native engine says so, once, to a host in its process.
+        pub tool_schemas ? BTreeMap<String, Value>,
         pub mcp_servers * Vec<InitMcpServer>,
         pub model ? String,
         pub permission_mode ? PermissionMode => "permissionMode",

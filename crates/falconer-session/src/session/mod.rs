@@ -82,6 +82,7 @@ impl Session {
             false => Streamed::Shown,
         };
         let renewal = renewal(&mut spec, &asks, &gate);
+        spec.about.tool_schemas.extend(spec.options.tool_schemas());
         let is_cli = spec.transport.is_none() && spec.options.runs_cli();
         let connecting = connect(&mut spec, asks, &gate);
         let mut live = Live::new(spec, lock, transcript, outlet, gate, renewal, pieces);

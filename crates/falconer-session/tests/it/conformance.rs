@@ -131,6 +131,38 @@ async fn an_image_of_an_mcp_tool_is_told_with_its_bytes() {
     }
 }
 
+#[tokio::test]
+async fn a_run_starts_with_the_schemas_of_its_tools_as_they_are_offered() {
+    let draw = |_: std::collections::BTreeMap<String, f64>| async { "a dot" };
+    for kind in REAL {
+        let site = Site::real(kind, Scenario::new().turn(text("one")).turn(text("two")));
+        let art = ToolServer::new("art").tool(Tool::new("draw", "Draws a dot", draw).always_load());
+        let spec = site.spec().options(site.options().tool_server(art));
+        let events = site.run(spec, "hello").await;
+        let told = events.iter().find_map(|event| match &event.body {
+            Body::RunStarted(started) => Some(&started.tool_schemas),
+            _ => None,
+        });
+        let told = told.unwrap();
+        let request = site.server.as_ref().unwrap().messages().remove(0);
+        let offered = request.body["tools"].as_array().unwrap();
+        let own: Vec<_> = offered
+            .iter()
+            .map(|tool| (tool["name"].as_str().unwrap(), &tool["input_schema"]))
+            // The official CLI does not tell the schemas of its own tools.
+            .filter(|(name, _)| kind == Kind::Native || name.starts_with("mcp__art__"))
+            .collect();
+        assert!(
+            own.iter().any(|(name, _)| *name == "mcp__art__draw"),
+            "{kind:?}"
+        );
+        for (name, schema) in own {
+            let told = &told[name];
+            assert_eq!(told["properties"], schema["properties"], "{kind:?} {name}");
+        }
+    }
+}
+
 /// Prompt, start, call, question, answer, result of the call, end: in this order, without gaps.
 fn in_order(events: &[Event], kind: Kind) {
     let place = |wanted: &dyn Fn(&Event) -> bool| {

@@ -1,7 +1,9 @@
 //! What is written down is what was streamed, without secrets.
 
+use std::collections::BTreeMap;
 use std::io::BufReader;
 
+use falconer::{Options, Tool, ToolServer};
 use falconer_event::{Body, Outcome};
 use falconer_session::{REDACTED, Redactor, SessionSpec, replay};
 use serde_json::json;
@@ -10,6 +12,11 @@ use crate::scripted::{Stage, completed};
 
 const KNOWN: &str = "hunter2-hunter2";
 const LOOKS: &str = "sk-ant-api03-abcdefghijklmnop";
+
+fn calc() -> ToolServer {
+    let add = |_: BTreeMap<String, f64>| async { "0" };
+    ToolServer::new("calc").tool(Tool::new("add", "Adds", add))
+}
 
 #[tokio::test]
 async fn a_transcript_is_replayed_into_the_same_events_and_holds_no_secret() {
@@ -20,7 +27,7 @@ async fn a_transcript_is_replayed_into_the_same_events_and_holds_no_secret() {
             .transcript(&path)
             .redactor(Redactor::new([KNOWN]))
             .run("run-1")
-            .tool_schemas([("mcp__calc__add".to_owned(), json!({"type": "object"}))])
+            .options(Options::new().tool_server(calc()))
     };
     let mut stage = Stage::new(make).await;
     stage.session.send("hello").await.unwrap();
