@@ -24,7 +24,7 @@ impl Keeper {
             return Err(Error::Invalid(text));
         }
         let fence = self.claim_within(adoption.spec.waits()).await?;
-        let started = self.start_adopted(fence, adoption).await;
+        let started = Box::pin(self.start_adopted(fence, adoption)).await;
         let mut run = self.or_let_go(fence, started).await?;
         let (told, events) = Outlet::new(TOLD);
         let handle = run.handle.clone();
