@@ -10,6 +10,7 @@ use falconer_session::{
     Answer, EventStream, Lifetime, Resume, Session, SessionHandle, SessionSpec, Verdict,
 };
 use falconer_store::{Decided, RequestRecord, SessionId, SqliteStore, Store};
+use futures_util::future::BoxFuture;
 
 use crate::ask::Open;
 use crate::exit::{Exit, Fault, say};
@@ -68,7 +69,7 @@ pub(crate) async fn start(
     let wait = prepared.wait;
     let Some(kept) = kept else {
         let spec = lasting(prepared.into_spec()?, lifetime);
-        return saying_so(wait, Agent::start(spec)).await;
+        return saying_so(wait, Box::pin(Agent::start(spec))).await;
     };
     let new = kept.new_session(&prepared);
     let resume = match &prepared.resume {
@@ -79,7 +80,7 @@ pub(crate) async fn start(
     if let Some(resume) = resume {
         spec = spec.resume(resume);
     }
-    match saying_so(wait, kept.hub.adopt(new, spec)).await {
+    match saying_so(wait, Box::pin(kept.hub.adopt(new, spec))).await {
         Ok(adopted) => {
             let agent = Agent {
                 session: adopted.session,
@@ -95,8 +96,7 @@ pub(crate) async fn start(
 }
 
 /// Says so if it takes a while, because another run works on the session.
-async fn saying_so<T>(wait: Option<Duration>, starting: impl Future<Output = T>) -> T {
-    let mut starting = std::pin::pin!(starting);
+async fn saying_so<T>(wait: Option<Duration>, mut starting: BoxFuture<'_, T>) -> T {
     if wait.is_some() {
         tokio::select! {
             started = &mut starting => return started,
