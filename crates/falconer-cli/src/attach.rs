@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::approve::{escaped, send};
 use crate::ask::{Desk, Line, Meaning, Open};
-use crate::chat::{Input, TerminalMode, Typed, coloured};
+use crate::chat::{Input, TerminalMode, Typed, coloured, is_plain};
 use crate::drive;
 use crate::exit::{Done, Exit, Fault};
 use crate::ids;
@@ -60,6 +60,7 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
     let is_person = drive::is_person_here();
     let before = TerminalMode::save();
     let (input, out): (Input, Box<dyn Write>) = match is_person {
+        true if is_plain() => (Input::of_plain_terminal(), Box::new(anstream::stdout())),
         true => {
             let words = Arc::new(Mutex::new(vec![
                 "/interrupt".to_owned(),
@@ -157,14 +158,17 @@ impl Attached<'_> {
                 () = moment => {
                     self.desk.ask(&mut self.screen)?;
                     self.screen.finish_prompt("")?;
+                    input.asked(self.desk.keys());
                 }
                 typed = input.next() => {
                     if self.typed(typed).await? {
                         return Ok(Exit::Success);
                     }
+                    input.set_keys(self.desk.keys());
                     input.want();
                 }
             }
+            input.set_keys(self.desk.keys());
             // Without a person there is nothing to wait for once all is shown.
             if !self.is_person && self.seen >= self.head && self.head > 0 {
                 return Ok(Exit::Success);
@@ -309,6 +313,11 @@ impl Attached<'_> {
             (_, Meaning::Answer) => self.answer(&line).await,
             (_, Meaning::Stale) => {
                 self.desk.refuse(&mut self.screen)?;
+                self.screen.finish_prompt("")?;
+                Ok(())
+            }
+            (_, Meaning::Unclear) => {
+                self.desk.unclear(&mut self.screen)?;
                 self.screen.finish_prompt("")?;
                 Ok(())
             }

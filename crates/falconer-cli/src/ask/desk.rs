@@ -42,6 +42,8 @@ pub(crate) enum Meaning {
     Answer,
     /// It was typed for another question, or before this one could be read.
     Stale,
+    /// It was typed below a question, but answers nothing.
+    Unclear,
     Other,
 }
 
@@ -143,11 +145,32 @@ impl<T> Desk<T> {
                 _ => Meaning::Stale,
             };
         }
+        let is_below = match self.stage {
+            Stage::Hidden => false,
+            Stage::Shown(since) | Stage::Asking(since) => line.begun >= since,
+        };
+        if is_below && !text.is_empty() && !text.starts_with('/') {
+            return Meaning::Unclear;
+        }
         let settled = self.settled.as_ref();
         if settled.is_some_and(|(open, at)| line.begun < *at && is_for(open)) {
             Meaning::Stale
         } else {
             Meaning::Other
+        }
+    }
+
+    /// The answers to the question on the screen.
+    pub(crate) fn keys(&self) -> Option<String> {
+        let (open, _) = self.open.front().filter(|_| self.is_shown())?;
+        Some(open.keys())
+    }
+
+    /// Says that a line answers nothing, and asks again.
+    pub(crate) fn unclear<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
+        match self.open.front() {
+            Some((open, _)) => open.unclear(screen),
+            None => Ok(()),
         }
     }
 
@@ -228,7 +251,12 @@ mod tests {
         );
         let typed = Instant::now();
         assert_eq!(desk.meaning(&line("y", typed)), Meaning::Answer);
-        assert_eq!(desk.meaning(&line("hello", typed)), Meaning::Other);
+        assert_eq!(desk.meaning(&line("hello", typed)), Meaning::Unclear);
+        assert_eq!(desk.meaning(&line("hello", early)), Meaning::Other);
+        for other in ["/help", "", "  "] {
+            assert_eq!(desk.meaning(&line(other, typed)), Meaning::Other, "{other}");
+        }
+        assert_eq!(desk.keys().as_deref(), Some("y/n/e/s"));
 
         assert!(desk.remove("1"));
         assert_eq!(

@@ -196,14 +196,41 @@ impl Open {
         Ok(Step::Read)
     }
 
-    /// What to do after an answer that made no sense.
-    fn hint(&self) -> &'static str {
+    /// The letters that answer; none where words do.
+    fn letters(&self) -> Vec<char> {
         match &self.kind {
-            Kind::Permission(_) | Kind::Plan(_) => {
-                "  not understood: `y` and `a` stand alone, `n` may have a reason"
-            }
-            Kind::Choice(_) | Kind::Elicitation(_) => "  not understood",
+            Kind::Permission(permission) => permission.letters(),
+            Kind::Plan(plan) => plan.letters(),
+            Kind::Choice(_) | Kind::Elicitation(_) => Vec::new(),
         }
+    }
+
+    /// The answers there are, for the prompt of a line that may be one.
+    pub(crate) fn keys(&self) -> String {
+        let letters: Vec<String> = self.letters().into_iter().map(String::from).collect();
+        match letters.is_empty() {
+            true => "answer".to_owned(),
+            false => letters.join("/"),
+        }
+    }
+
+    /// What to do after an answer that made no sense.
+    fn hint(&self) -> String {
+        let letters: Vec<String> = self.letters().into_iter().map(String::from).collect();
+        match letters.as_slice() {
+            [] => "  not understood".to_owned(),
+            [only] => format!("  not understood: answer {only}, with a reason if you like"),
+            [most @ .., last] => {
+                let most = most.join(", ");
+                format!("  not understood: answer {most} or {last}; only n may have a reason")
+            }
+        }
+    }
+
+    /// Says that a line is no answer, and asks again.
+    pub(crate) fn unclear<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
+        screen.line(self.hint().yellow())?;
+        self.prompt(screen)
     }
 
     /// Lines that are about looking at the request, not about answering it.

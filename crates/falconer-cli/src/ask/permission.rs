@@ -98,6 +98,15 @@ impl Permission {
         screen.prompt(format!("  {} {text}, [s]top: ", "?".yellow().bold()))
     }
 
+    pub(super) fn letters(&self) -> Vec<char> {
+        let always = self.always.as_ref().map(|_| 'a');
+        let edit = self.field.map(|_| 'e');
+        [Some('y'), Some('n'), always, edit, Some('s')]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     pub(super) fn take(&mut self, line: &str) -> Taken {
         let line = line.trim();
         if std::mem::take(&mut self.is_editing) {

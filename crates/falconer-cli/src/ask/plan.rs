@@ -79,6 +79,13 @@ impl Plan {
         screen.prompt(format!("  {} {text}", "?".yellow().bold()))
     }
 
+    pub(super) fn letters(&self) -> Vec<char> {
+        match self.can_be_approved() {
+            true => vec!['y', 'a', 'n'],
+            false => vec!['n'],
+        }
+    }
+
     pub(super) fn take(&mut self, line: &str) -> Taken {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

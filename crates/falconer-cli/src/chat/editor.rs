@@ -14,7 +14,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, Editor, ExternalPrinter, Helper};
+use rustyline::{Config, Context, Editor, ExternalPrinter, Helper, Prompt};
 use tokio::sync::mpsc;
 
 use super::slash;
@@ -41,6 +41,83 @@ pub(crate) type Words = Arc<Mutex<Vec<String>>>;
 pub(crate) struct Input {
     wanted: threads::SyncSender<()>,
     typed: mpsc::Receiver<Typed>,
+    keys: Keys,
+    kind: Kind,
+}
+
+/// What reads the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Editor,
+    /// A terminal that gives whole lines.
+    Plain,
+    Pipe,
+}
+
+/// The answers to the question on the screen, while there is one.
+#[derive(Debug, Clone, Default)]
+struct Keys(Arc<Mutex<Option<String>>>);
+
+impl Keys {
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The prompt of a line that begins now.
+    fn prompt(&self) -> String {
+        match &*self.lock() {
+            Some(keys) => format!("? [{keys}] > "),
+            None => "> ".to_owned(),
+        }
+    }
+}
+
+/// A prompt that shows whether a question is open, also if that changes while a line is typed.
+/// Its width stays: the editor measures it once.
+struct Asking {
+    keys: Keys,
+    raw: String,
+    /// Shown if there was no question when the line began, and now there is, or the other way
+    /// round.
+    changed: String,
+    was_asking: bool,
+}
+
+impl Asking {
+    fn now(keys: &Keys) -> Self {
+        let raw = keys.prompt();
+        let was_asking = keys.lock().is_some();
+        let changed = match was_asking {
+            true => format!("{:>1$}", "> ", raw.chars().count()),
+            false => "? ".to_owned(),
+        };
+        Self {
+            keys: keys.clone(),
+            raw,
+            changed,
+            was_asking,
+        }
+    }
+}
+
+impl Prompt for Asking {
+    fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    fn styled(&self) -> &str {
+        match self.keys.lock().is_some() == self.was_asking {
+            true => &self.raw,
+            false => &self.changed,
+        }
+    }
+}
+
+/// Whether the terminal can only write one line below the other.
+pub(crate) fn is_plain() -> bool {
+    const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
+    let term = std::env::var("TERM").unwrap_or_default();
+    PLAIN.iter().any(|plain| plain.eq_ignore_ascii_case(&term))
 }
 
 impl Input {
@@ -64,13 +141,14 @@ impl Input {
             let _ = editor.load_history(history);
         }
         let printer = editor.create_external_printer()?;
-        let (input, wants, sender) = Self::channels();
+        let (input, wants, sender) = Self::channels(Kind::Editor);
+        let keys = input.keys.clone();
         // It ends with the command, or waits for a line when the process does.
         std::thread::spawn(move || {
             while wants.recv().is_ok() {
                 begun.forget();
                 let wanted = Instant::now();
-                let typed = match editor.readline("> ") {
+                let typed = match editor.readline(&Asking::now(&keys)) {
                     Ok(text) => {
                         // What is typed may be a key, and the history is a file.
                         let _ = editor.add_history_entry(here::redactor().clean(text.clone()));
@@ -95,9 +173,23 @@ impl Input {
 
     /// A pipe.
     pub(crate) fn of_pipe() -> Self {
-        let (input, wants, sender) = Self::channels();
+        Self::of_lines(Kind::Pipe)
+    }
+
+    /// A terminal without an editor. A line is as old as its end: what was typed of it when a
+    /// question appears is thrown away.
+    pub(crate) fn of_plain_terminal() -> Self {
+        Self::of_lines(Kind::Plain)
+    }
+
+    fn of_lines(kind: Kind) -> Self {
+        let (input, wants, sender) = Self::channels(kind);
+        let keys = input.keys.clone();
         std::thread::spawn(move || {
             while wants.recv().is_ok() {
+                if kind == Kind::Plain {
+                    print_prompt(&keys);
+                }
                 let mut text = String::new();
                 let typed = match io::stdin().read_line(&mut text) {
                     Ok(1..) => Typed::Line(Line {
@@ -114,10 +206,16 @@ impl Input {
         input
     }
 
-    fn channels() -> (Self, threads::Receiver<()>, mpsc::Sender<Typed>) {
+    fn channels(kind: Kind) -> (Self, threads::Receiver<()>, mpsc::Sender<Typed>) {
         let (wanted, wants) = threads::sync_channel(1);
         let (sender, typed) = mpsc::channel(1);
-        (Self { wanted, typed }, wants, sender)
+        let input = Self {
+            wanted,
+            typed,
+            keys: Keys::default(),
+            kind,
+        };
+        (input, wants, sender)
     }
 
     /// The next line may be read.
@@ -126,9 +224,30 @@ impl Input {
         let _ = self.wanted.try_send(());
     }
 
+    /// The answers to the question on the screen; the prompt shows them.
+    pub(crate) fn set_keys(&self, keys: Option<String>) {
+        *self.keys.lock() = keys;
+    }
+
+    /// A question may be answered from now on. What was typed of a line that nobody watched
+    /// is thrown away.
+    pub(crate) fn asked(&self, keys: Option<String>) {
+        self.set_keys(keys);
+        if self.kind == Kind::Plain {
+            let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+            print_prompt(&self.keys);
+        }
+    }
+
     pub(crate) async fn next(&mut self) -> Typed {
         self.typed.recv().await.unwrap_or(Typed::End)
     }
+}
+
+fn print_prompt(keys: &Keys) {
+    let mut stdout = io::stdout();
+    // A terminal that is gone is noticed by who reads from it.
+    let _ = write!(stdout, "{}", keys.prompt()).and_then(|()| stdout.flush());
 }
 
 /// Writes whole lines above the one that is being typed, and never waits for the editor.
@@ -405,6 +524,23 @@ mod tests {
         drop(above);
         let shown = kept.0.lock().unwrap().concat();
         assert_eq!(shown.lines().count(), 10_000);
+    }
+
+    #[test]
+    fn the_prompt_shows_a_question_and_keeps_its_width() {
+        let keys = Keys::default();
+        let before = Asking::now(&keys);
+        assert_eq!((before.raw(), before.styled()), ("> ", "> "));
+        *keys.lock() = Some("y/n/s".to_owned());
+        assert_eq!(before.styled(), "? ");
+        let asked = Asking::now(&keys);
+        assert_eq!(
+            (asked.raw(), asked.styled()),
+            ("? [y/n/s] > ", "? [y/n/s] > ")
+        );
+        *keys.lock() = None;
+        assert_eq!(asked.styled(), "          > ");
+        assert_eq!(before.styled(), "> ");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::render::{Detail, Screen};
 use crate::run::start::{self, Start};
 use crate::trust::Asking;
 use editor::{Above, Words};
-pub(crate) use editor::{Input, Typed};
+pub(crate) use editor::{Input, Typed, is_plain};
 use slash::Line;
 
 #[derive(Debug, Args)]
@@ -50,6 +50,7 @@ pub(crate) async fn chat(arguments: Chat) -> Done {
     let is_person = drive::is_person_here();
     let before = TerminalMode::save();
     let (input, out): (Input, Box<dyn Write>) = match is_person {
+        true if is_plain() => (Input::of_plain_terminal(), Box::new(anstream::stdout())),
         true => {
             let (input, above) = Input::of_terminal(history(), words.clone()).map_err(|error| {
                 let text = format!("failed to use the terminal: {error}");
@@ -165,6 +166,7 @@ impl Conversation<'_> {
                 () = moment => {
                     self.desk.ask(&mut self.screen)?;
                     self.screen.finish_prompt("")?;
+                    input.asked(self.desk.keys());
                     Next::Go
                 }
                 typed = input.next(), if self.waits_for_wish => {
@@ -175,6 +177,7 @@ impl Conversation<'_> {
             if let Next::Over(exit) = next {
                 return Ok(exit);
             }
+            input.set_keys(self.desk.keys());
             self.want(&input);
             if self.has_ended && self.sent.is_empty() {
                 return Ok(Exit::Success);
@@ -325,6 +328,12 @@ impl Conversation<'_> {
             Meaning::Stale => {
                 self.desk.refuse(&mut self.screen)?;
                 self.screen.finish_prompt("")?;
+            }
+            Meaning::Unclear => {
+                self.desk.unclear(&mut self.screen)?;
+                self.screen.finish_prompt("")?;
+                let text = "  (to say something else, answer first, or use /steer)";
+                self.screen.line(text.dimmed())?;
             }
             Meaning::Other => return self.line(slash::read(&line.text, &self.engine)).await,
         }

@@ -24,10 +24,14 @@ fn bash(command: &str) -> (&'static str, Value) {
 }
 
 fn started(place: &Place, command: &str, model: &str) -> Terminal {
+    started_on(place, command, model, &[("NO_COLOR", "1")])
+}
+
+fn started_on(place: &Place, command: &str, model: &str, variables: &[(&str, &str)]) -> Terminal {
     let file = place.path().join("scenario.json");
     std::fs::write(&file, model).unwrap();
     let arguments = format!("{command} go --engine=script --scenario={}", file.display());
-    Terminal::start(place, &arguments, &[("NO_COLOR", "1")])
+    Terminal::start(place, &arguments, variables)
 }
 
 fn exists(place: &Place, name: &str) -> bool {
@@ -177,13 +181,42 @@ fn a_message_that_begins_like_an_answer_approves_nothing() {
         "allow me to explain",
     ] {
         terminal.type_in(&format!("{message}\r"));
-        terminal.expect("waits its turn");
+        terminal.expect("not understood: answer y, n, ");
+        terminal.expect("? [y/n/");
     }
+    // A question that scrolls away is still seen to be open.
+    terminal.type_in("/help\r");
+    terminal.expect("/quit");
+    terminal.expect("? [y/n/");
     terminal.type_in("n\r");
     terminal.expect("That is all.");
     terminal.type_in("/quit\r");
     assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
     assert!(!exists(&place, "made"));
+}
+
+#[test]
+fn on_a_terminal_without_an_editor_the_first_answer_counts_and_an_early_one_does_not() {
+    let place = Place::new();
+    let model = calls(&[bash("touch made"), bash("touch other")]);
+    let mut terminal = started_on(&place, "chat", &model, &[("TERM", "dumb")]);
+    terminal.expect("run this? ");
+    terminal.expect("? [y/n/");
+    terminal.type_in("y\r");
+    terminal.expect("touch other");
+    // Before the next question could be read.
+    terminal.type_in("y");
+    terminal.expect("run this? ");
+    terminal.expect("? [y/n/");
+    terminal.type_in("\r");
+    terminal.type_in("what?\r");
+    terminal.expect("not understood");
+    assert!(exists(&place, "made") && !exists(&place, "other"));
+    terminal.type_in("n\r");
+    terminal.expect("That is all.");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.code(), Some(0), "{}", terminal.seen);
+    assert!(!exists(&place, "other"));
 }
 
 /// Turns page after page until it is asked again; what was shown.
