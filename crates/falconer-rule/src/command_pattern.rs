@@ -15,8 +15,10 @@ impl CommandPattern {
     /// Reads `git status`, `git *`, `git:*`.
     pub fn new(written: &str) -> Self {
         let written = written.trim();
-        // The old way to write a beginning.
-        if let Some(start) = written.strip_suffix(":*") {
+        // The old way to write a beginning; more stars mean no more.
+        let start = written.trim_end_matches('*');
+        let start = start.strip_suffix(':').filter(|_| written.ends_with('*'));
+        if let Some(start) = start {
             return Self::beginning(start);
         }
         match written.strip_suffix(" *") {
@@ -74,6 +76,24 @@ impl CommandPattern {
         self.bare.as_ref().is_some_and(|bare| bare.matches(text)) || self.matches_pieces(text)
     }
 
+    /// Whether a text is meant by a rule that forbids: the directory of a program counts for
+    /// nothing, because it has other names.
+    pub(crate) fn matches_named(&self, text: &str) -> bool {
+        self.matches(text) || self.without_directory().is_some_and(|it| it.matches(text))
+    }
+
+    /// `/usr/bin/rm *` as `rm *`.
+    fn without_directory(&self) -> Option<Self> {
+        let program = self.program()?;
+        let (directory, _) = program.rsplit_once('/')?;
+        let rest = self.pieces.first()?.get(directory.len() + 1..)?;
+        let mut named = self.clone();
+        rest.clone_into(named.pieces.first_mut()?);
+        let bare = self.bare.as_ref().and_then(|bare| bare.without_directory());
+        named.bare = bare.map(Box::new);
+        Some(named)
+    }
+
     /// Whether a rule with this pattern allows a part of a plain command.
     ///
     /// A pattern without stars allows exactly its text, alone: not fed by a pipe, and not with
@@ -124,11 +144,12 @@ impl CommandPattern {
         first.as_bytes()[..shorter] == known.as_bytes()[..shorter]
     }
 
-    /// The words that the pattern begins with.
+    /// The words that the pattern begins with, the program without its directory.
     pub(crate) fn words(&self) -> Option<impl Iterator<Item = &str>> {
-        let mut words = self.pieces.first()?.split_whitespace().peekable();
-        words.peek()?;
-        Some(words)
+        let mut words = self.pieces.first()?.split_whitespace();
+        let program = words.next()?;
+        let name = program.rsplit('/').next().unwrap_or(program);
+        Some(std::iter::once(name).chain(words))
     }
 
     /// The program that the pattern begins with.

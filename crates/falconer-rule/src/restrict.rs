@@ -25,10 +25,12 @@ pub fn restricts_command(
     let meanings = script.map(Script::meanings);
     match (matcher, meanings) {
         (Matcher::Command(pattern), Ok(parts)) => {
-            pattern.matches(shell::one_line(command))
+            pattern.matches_named(shell::one_line(command))
                 || parts.iter().any(|part| is_meant(pattern, part))
         }
-        (Matcher::Command(pattern), Err(_)) => pieces(command).any(|piece| pattern.matches(piece)),
+        (Matcher::Command(pattern), Err(_)) => {
+            pieces(command).any(|piece| pattern.matches_named(piece))
+        }
         (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern),
         (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern),
         _ => false,
@@ -138,9 +140,9 @@ fn is_meant(pattern: &CommandPattern, meaning: &Meaning) -> bool {
     let mut texts = meaning.texts.iter();
     let in_script = |inner: &Inner| match inner {
         Inner::Read(parts) => parts.iter().any(|part| is_meant(pattern, part)),
-        Inner::Unparsable(text) => pieces(text).any(|piece| pattern.matches(piece)),
+        Inner::Unparsable(text) => pieces(text).any(|piece| pattern.matches_named(piece)),
     };
-    texts.any(|text| pattern.matches(text)) || meaning.scripts.iter().any(in_script)
+    texts.any(|text| pattern.matches_named(text)) || meaning.scripts.iter().any(in_script)
 }
 
 /// A rough cut, for what cannot be taken apart.

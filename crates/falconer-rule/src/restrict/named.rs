@@ -28,8 +28,12 @@ pub(super) fn may_write(pattern: &PathPattern, part: &Part, location: &Location)
     if part.words.is_empty() || shell::reads_only(part).is_some() {
         return shell::runs_unknown(part);
     }
+    let mut forms = shell::stripped_for_denial(part).into_iter();
     may_read(pattern, part, location)
-        || shell::changes_trees(part) && reach::meets(pattern, &shell::stripped(part), location)
+        || forms.any(|form| {
+            let is_wide = shell::changes_trees(&form) || shell::unpacks(&form);
+            is_wide && reach::meets(pattern, &shell::stripped(&form), location)
+        })
 }
 
 /// Programs may be told to work elsewhere: `env -C conf touch x`.

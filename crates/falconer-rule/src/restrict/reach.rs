@@ -19,8 +19,9 @@ pub(super) fn may_reach(pattern: &CommandPattern, meaning: &Meaning) -> bool {
     }
     let more = without_values(part);
     let mut forms = meaning.forms.iter().chain(&more);
-    let is_meant =
-        |form: &Part| pattern.matches(&form.text()) || pattern.matches(&form.unquoted_text());
+    let is_meant = |form: &Part| {
+        pattern.matches_named(&form.text()) || pattern.matches_named(&form.unquoted_text())
+    };
     shell::runs_unknown(part)
         || shell::runs_code_of_words(part)
         || meaning.scripts.iter().any(Inner::is_unparsable)
@@ -128,7 +129,9 @@ pub(super) fn may_come_across(
 
 pub(super) fn meets(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
     let mut roots = Vec::new();
-    for word in part.arguments() {
+    // The command of git may be called like a directory.
+    let command = usize::from(part.name() == Some("git"));
+    for word in part.arguments().iter().skip(command) {
         match location.places(word) {
             Where::At(places) => roots.extend(places.into_iter().filter(|place| place.is_dir)),
             Where::Unknown => return true,

@@ -48,7 +48,7 @@ pub use word::Word;
 pub use wrapper::{runs_unknown, script, scripts, stripped, stripped_for_denial};
 pub(crate) use wrapper::{starts_others, takes_more};
 pub use write::{FileWork, file_work};
-pub(crate) use write::{changes_trees, renames_trees};
+pub(crate) use write::{changes_trees, renames_trees, unpacks};
 
 /// One simple command of a longer one, or the files the shell opens for one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -149,3 +149,39 @@ pub(crate) fn changes_trees(part: &Part) -> bool {
         _ => false,
     }
 }
+
+/// Whether a part writes files of the current directory that it does not name: those of an archive,
+/// of a patch or of a commit.
+pub(crate) fn unpacks(part: &Part) -> bool {
+    const GIT: &[&str] = &[
+        "am",
+        "apply",
+        "cherry-pick",
+        "merge",
+        "pull",
+        "read-tree",
+        "rebase",
+        "revert",
+        "stash",
+        "switch",
+    ];
+    let part = stripped(part);
+    let mut words = part.arguments().iter().map(Word::unquoted);
+    let name = part.name().map(|it| it.rsplit('/').next().unwrap_or(it));
+    match name {
+        Some("patch" | "unzip" | "cpio" | "pax" | "7z" | "7za" | "7zz") => true,
+        Some("tar" | "bsdtar") => words.any(|word| match word.strip_prefix("--") {
+            Some(long) => "extract".starts_with(long) || long == "get",
+            None => word.trim_start_matches('-').contains('x'),
+        }),
+        Some("git") => {
+            let words: Vec<&str> = words.collect();
+            let command = words.iter().find(|word| !word.starts_with('-'));
+            let is_hard = words
+                .iter()
+                .any(|it| matches!(*it, "--hard" | "--merge" | "--keep"));
+            command.is_some_and(|it| GIT.contains(it) || *it == "reset" && is_hard)
+        }
+        _ => false,
+    }
+}

@@ -192,6 +192,58 @@ fn a_denied_program_is_not_started_by_another() {
     }
 }
 
+/// A program has many names; a rule that forbids it means all of them.
+#[test]
+fn a_denial_counts_however_the_rule_is_written() {
+    use Outcome::{Allow, Deny};
+    for (rule, text, expected) in [
+        ("Bash(/bin/rm:*)", "rm x", Deny),
+        ("Bash(/bin/rm:*)", "/usr/bin/rm x", Deny),
+        ("Bash(/bin/rm *)", "env rm x", Deny),
+        ("Bash(./deploy.sh:*)", "bash -c './deploy.sh x'", Deny),
+        ("Bash(rm:**)", "rm x", Deny),
+        ("Bash(rm **)", "rm x", Deny),
+        ("Bash(/bin/rm:*)", "ls rm", Allow),
+        ("Bash(rm:**)", "rmdir x", Allow),
+    ] {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, rule)];
+        assert_eq!(command(&rules, text), expected, "{rule}: {text}");
+    }
+}
+
+/// What is unpacked, patched or taken from the repository may be the file.
+#[test]
+fn a_file_that_must_not_be_edited_is_not_overwritten_unnamed() {
+    use Outcome::{Allow, Ask};
+    let root = tempfile::tempdir().unwrap();
+    for file in ["conf/x", "clean/a", "src/a"] {
+        let file = root.path().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "").unwrap();
+    }
+    for (text, expected) in [
+        ("tar xf a.tar", Ask),
+        ("tar -xf a.tar", Ask),
+        ("tar tf a.tar", Allow),
+        ("unzip a.zip", Ask),
+        ("patch -p0 < p", Ask),
+        ("git apply p", Ask),
+        ("git clean -fdx", Ask),
+        ("git reset --hard HEAD~1", Ask),
+        ("git reset HEAD a", Allow),
+        ("git stash", Ask),
+        ("git merge x", Ask),
+        ("git -C . pull", Ask),
+        ("git commit -m x", Allow),
+        ("git clean -fdx src", Allow),
+        ("cargo build", Allow),
+    ] {
+        let rules = [(Effect::Allow, "Bash"), (Effect::Deny, "Edit(./conf/**)")];
+        let found = judged_in(root.path(), &rules, "Bash", &json!({"command": text}));
+        assert_eq!(found.effect, expected, "{text}: {}", found.because);
+    }
+}
+
 #[test]
 fn a_file_that_must_not_be_edited_is_not_written_by_any_program() {
     use Outcome::{Allow, Ask, Deny};
