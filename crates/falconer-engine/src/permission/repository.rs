@@ -139,8 +139,10 @@ const SHOWN: &[&str] = &[
 
 /// Whether links or borrowed objects lead out of a repository.
 fn shows_others(git: &Path) -> bool {
-    let is_link = |name: &&str| git.join(name).is_symlink();
-    SHOWN.iter().any(|name| is_link(&name)) || git.join("objects/info/alternates").exists()
+    let is_link = |name: &str| git.join(name).is_symlink();
+    let borrowed = read(&git.join("objects/info/alternates"));
+    let borrows = borrowed.map_or(true, |list| list.is_some_and(|it| !it.trim().is_empty()));
+    borrows || SHOWN.iter().any(|name| is_link(name))
 }
 
 /// Whether git would take a directory for a repository without a work tree.
