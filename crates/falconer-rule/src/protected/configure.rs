@@ -68,6 +68,7 @@ const WRITERS: &[Writer] = &[
         ],
         ".gnupg",
     ),
+    ("go", &["-w"], ".config/go"),
     ("helm", &["plugin", "registry", "repo"], ".config/helm"),
     ("husky", &[], ".husky"),
     ("kubectl", &["config"], ".kube"),

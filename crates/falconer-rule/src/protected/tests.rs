@@ -257,6 +257,8 @@ fn commands_that_reach_protected_places_in_other_ways_are_asked_about() {
         ("ssh-keygen -lf x", false),
         ("mise trust", true),
         ("mise install", false),
+        ("go env -w CC=x", true),
+        ("go env CC", false),
         ("codex mcp add x", true),
         // Files in the scripts of sed.
         ("sed -n 'w.git/config' in", true),

@@ -31,6 +31,7 @@ pub fn escape_hatch(part: &Part) -> Option<String> {
         "curl" => curl(arguments),
         "xargs" => xargs(arguments),
         "sort" | "rg" | "tree" | "date" | "uniq" => known(name, arguments),
+        "busybox" | "toybox" => arguments.first(),
         _ if is_interpreter(name) => interpreter(arguments),
         _ if is_starter(name) => arguments.first(),
         _ => refused::refused_option(name, arguments),

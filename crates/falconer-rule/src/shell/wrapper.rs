@@ -8,6 +8,7 @@ use super::word::Word;
 const STARTERS: &[&str] = &[
     ".",
     "builtin",
+    "busybox",
     "caffeinate",
     "chpst",
     "chroot",

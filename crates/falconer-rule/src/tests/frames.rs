@@ -50,6 +50,31 @@ fn exact_means_exact() {
 fn a_star_does_not_cover_words_that_run_or_write_anything() {
     let table: &[(&str, &[&str], &[&str])] = &[
         (
+            "Bash(busybox *)",
+            &[],
+            &["busybox sh", "busybox sh -c x", "busybox rm x"],
+        ),
+        (
+            "Bash(busybox ls *)",
+            &["busybox ls", "busybox ls a"],
+            &["busybox sh -c x", "busybox rm x"],
+        ),
+        (
+            "Bash(gcc:*)",
+            &["gcc -c a.c"],
+            &["gcc @a", "gcc -fplugin=a a.c"],
+        ),
+        (
+            "Bash(cargo *)",
+            &["cargo new a"],
+            &["cargo new /a", "cargo init ../a"],
+        ),
+        (
+            "Bash(curl *)",
+            &["curl --url=https://a.example/"],
+            &["curl --url=file:///etc/passwd", "curl --url file:///x"],
+        ),
+        (
             "Bash(tar:*)",
             &[
                 "tar xf a",

@@ -157,6 +157,15 @@ const REFUSED: &[(&str, &[&str])] = &[
 
 /// The first option with which a program leaves its frame.
 pub(super) fn refused_option<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w Word> {
+    const WITH_OPTION_FILES: &[&str] = &[
+        "ar", "c++", "cc", "clang", "clang++", "g++", "gcc", "jar", "java", "javac", "ld",
+    ];
+    // `@file` is replaced by the words in the file.
+    if WITH_OPTION_FILES.contains(&name)
+        && let Some(list) = arguments.iter().find(|it| it.unquoted().starts_with('@'))
+    {
+        return Some(list);
+    }
     let (_, refused) = REFUSED.iter().find(|(known, _)| *known == name)?;
     let own = arguments.iter().take_while(|word| word.text != "--");
     own.into_iter().find(|word| {

@@ -61,8 +61,16 @@ pub(super) fn cargo(arguments: &[Word]) -> Option<&Word> {
     if let Some(toolchain) = own.first().filter(|word| is_path(word)) {
         return Some(toolchain);
     }
-    if let Err(word) = unknown_option(&OPTIONS, own) {
-        return Some(word);
+    let parsed = match unknown_option(&OPTIONS, own) {
+        Ok(parsed) => parsed,
+        Err(word) => return Some(word),
+    };
+    let is_outside = |text: &str| text.starts_with(['/', '~']) || text.contains("..");
+    let mut operands = parsed.operands.iter().map(|it| it.word);
+    if let Some("new" | "init") = own.first().map(Word::unquoted)
+        && let Some(place) = operands.find(|word| is_outside(word.unquoted()))
+    {
+        return Some(place);
     }
     passed.iter().find(|word| {
         let text = word.unquoted();
