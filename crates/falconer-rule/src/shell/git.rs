@@ -51,6 +51,24 @@ const REV_PARSE: Options = options(
      --no-flags --default=",
 );
 
+/// Lists of branches; `-d` would delete.
+const BRANCH: Options = options(
+    "arvlqi",
+    "",
+    "--list --all --remotes --show-current --verbose --contains* --no-contains* --merged* \
+     --no-merged* --sort= --format= --points-at* --column? --no-column --color? --no-color \
+     --ignore-case --abbrev? --no-abbrev --quiet",
+);
+
+/// Lists of tags; `-d` would delete, `-s` sign and `-v` verify.
+const TAG: Options = options(
+    "li",
+    "",
+    "--list --contains* --no-contains* --merged* --no-merged* --sort= --format= --points-at* \
+     --column? --no-column --color? --no-color --ignore-case",
+)
+.glued("n");
+
 const REFS: Options = options(
     "arvlsdqi",
     "",
@@ -161,8 +179,8 @@ const COMMANDS: &[(&str, Options)] = &[
         options("vqn", "", "--verbose --quiet --non-matching --no-index"),
     ),
     ("cherry", options("v", "", "--abbrev?")),
-    ("branch", REFS),
-    ("tag", REFS),
+    ("branch", BRANCH),
+    ("tag", TAG),
     ("reflog", LOG),
     ("stash", LOG),
     ("symbolic-ref", options("q", "", "--short --quiet")),

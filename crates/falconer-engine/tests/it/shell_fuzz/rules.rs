@@ -54,6 +54,20 @@ const FITTING: &[&str] = &[
     "git status | head -1",
 ];
 
+/// Commands that reach a denied program in a roundabout way.
+const EVADING: &[&str] = &[
+    "env -vS'touch PWNED'",
+    "bash -c 'tou$()ch PWNED'",
+    "x='a[$(touch PWNED)]'; y[x]=1",
+    "printf 'touch\\0PWNED' | xargs -0 env",
+    "echo touch | xargs -I% % PWNED",
+    "/bin/touch PWNED",
+    "busybox touch PWNED",
+    "perl -e 'system(\"tou\".\"ch PWNED\")'",
+    "bash --norc -c 'touch PWNED'",
+    "find . -name in -exec touch PWNED ';'",
+];
+
 /// Programs that execute nothing else, so that what was executed is the shell's doing.
 const HARMLESS: &[&str] = &[
     "ls", "cat", "grep", "head", "tail", "wc", "sort", "uniq", "true", "cp", "tee",
@@ -125,7 +139,8 @@ fn hunt(judges: &[Judge], complaint: Complaint, length: Length) -> (usize, Vec<S
         let mut chance = Chance::new(seed() + number as u64);
         let hostile = corpus::hostile().into_iter().map(|seed| seed.command);
         let fitting = FITTING.iter().map(|&command| command.to_owned());
-        let seeds: Vec<String> = hostile.chain(fitting.clone()).collect();
+        let evading = EVADING.iter().map(|&command| command.to_owned());
+        let seeds: Vec<String> = hostile.chain(fitting.clone()).chain(evading).collect();
         let mut pool: VecDeque<String> = fitting.chain(corpus::everyday()).collect();
         let mut trial = Trial {
             jail: Jail::start(&setup),
