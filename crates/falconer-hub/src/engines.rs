@@ -184,7 +184,8 @@ pub trait Engines: Send + Sync + 'static {
     /// If sessions may not choose the profile; the code is [`LaunchError::PROFILE`].
     fn profile_asks_less(&self, profile: &str) -> Result<bool, LaunchError> {
         let text = format!("there is no profile `{profile}` that sessions may choose");
-        Err(LaunchError::new(LaunchError::PROFILE, text))
+        let hint = "leave `profile` out";
+        Err(LaunchError::new(LaunchError::PROFILE, text, hint))
     }
 
     /// Whether there is an engine of this name, installed or not.

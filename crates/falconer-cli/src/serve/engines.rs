@@ -92,7 +92,7 @@ impl Chooser {
         }
         let text = format!("there is no profile `{name}` that sessions may choose");
         let hint = "add it to `serve.profiles` in the configuration of the server";
-        Err(LaunchError::new(LaunchError::PROFILE, text).hint(hint))
+        Err(LaunchError::new(LaunchError::PROFILE, text, hint))
     }
 
     /// Whether what was chosen can be kept apart, as far as can be seen before it is started.

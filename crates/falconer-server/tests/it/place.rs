@@ -358,7 +358,11 @@ impl Engines for Scripted {
         match profile {
             "careful" => Ok(false),
             "wide" => Ok(true),
-            _ => Err(LaunchError::new(LaunchError::PROFILE, "it is not listed")),
+            _ => Err(LaunchError::new(
+                LaunchError::PROFILE,
+                "it is not listed",
+                "list it",
+            )),
         }
     }
 
