@@ -189,15 +189,16 @@ impl Terms {
             let hint = "leave `--engine-arg` and `claude.args` out, or use the engine `claude`";
             return Err(Fault::usage(text, hint));
         }
-        self.engine_args.iter().try_fold(options, argument)
+        let mut arguments = self.engine_args.iter().map(String::as_str);
+        arguments.try_fold(options, argument)
     }
 }
 
 /// Passes `name` or `name=value` on.
-fn argument(options: Options, text: &String) -> Result<Options, Fault> {
+fn argument(options: Options, text: &str) -> Result<Options, Fault> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value)),
-        None => (text.as_str(), None),
+        None => (text, None),
     };
     let name = name.trim_start_matches('-');
     if name.is_empty() || OWN_ARGUMENTS.contains(&name) {

@@ -14,24 +14,26 @@ use falconer_scenario::text;
 use clap::CommandFactory;
 use serde_json::Value;
 
-use super::{Honours, TABLE, page};
+use super::{Honours, Row, TABLE, page};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Compares, and names what only one side has.
-fn same(place: &str, listed: Vec<String>, found: BTreeSet<String>) {
-    let unique: BTreeSet<String> = listed.iter().cloned().collect();
-    assert_eq!(
-        unique.len(),
-        listed.len(),
-        "{place}: listed twice: {listed:?}"
-    );
+fn same(place: &str, listed: &[&str], found: &BTreeSet<String>) {
+    let unique: BTreeSet<&str> = listed.iter().copied().collect();
+    assert_eq!(unique.len(), listed.len(), "{place}: twice in {listed:?}");
+    let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
     let missing: Vec<_> = found.difference(&unique).collect();
     assert!(missing.is_empty(), "{place}: not in the table: {missing:?}");
     let gone: Vec<_> = unique.difference(&found).collect();
     assert!(gone.is_empty(), "{place}: only in the table: {gone:?}");
+}
+
+/// All names in one column.
+fn column(names: fn(&Row) -> &'static [&'static str]) -> Vec<&'static str> {
+    TABLE.iter().flat_map(names).copied().collect()
 }
 
 /// The public methods in the `impl` blocks of a type, below a directory.
@@ -60,24 +62,18 @@ fn methods(directory: &Path, of: &str) -> BTreeSet<String> {
     found
 }
 
-fn library(prefix: bool) -> Vec<String> {
-    let names = TABLE.iter().flat_map(|row| row.library.iter());
-    let of_spec = names.filter(|name| name.starts_with("spec.") == prefix);
-    of_spec
-        .map(|name| name.trim_start_matches("spec.").to_owned())
-        .collect()
-}
-
 #[test]
 fn every_method_of_the_library_is_in_the_table() {
-    let options = methods(&repository().join("crates/falconer/src"), "Options");
-    assert!(options.len() > 100, "{options:?}");
-    same("Options", library(false), options);
-    let spec = methods(
-        &repository().join("crates/falconer-session/src"),
-        "SessionSpec",
-    );
-    same("SessionSpec", library(true), spec);
+    let (spec, options): (Vec<&str>, Vec<&str>) = column(|row| row.library)
+        .into_iter()
+        .partition(|name| name.starts_with("spec."));
+    let spec: Vec<&str> = spec.iter().map(|name| &name["spec.".len()..]).collect();
+    let crates = repository().join("crates");
+    let found = methods(&crates.join("falconer/src"), "Options");
+    assert!(found.len() > 100, "{found:?}");
+    same("Options", &options, &found);
+    let found = methods(&crates.join("falconer-session/src"), "SessionSpec");
+    same("SessionSpec", &spec, &found);
 }
 
 #[test]
@@ -90,15 +86,13 @@ fn every_flag_of_run_and_chat_is_in_the_table() {
         let long = subcommand.get_arguments().filter_map(|it| it.get_long());
         flags.extend(long.filter(|it| *it != "help").map(|it| format!("--{it}")));
     }
-    let listed = TABLE.iter().flat_map(|row| row.flag.names());
-    same("flags", listed.map(|it| (*it).to_owned()).collect(), flags);
+    same("flags", &column(|row| row.flag.names()), &flags);
 }
 
 #[test]
 fn every_key_of_the_configuration_is_in_the_table() {
     let keys = crate::config::key_names();
-    let listed = TABLE.iter().flat_map(|row| row.key.names());
-    same("keys", listed.map(|it| (*it).to_owned()).collect(), keys);
+    same("keys", &column(|row| row.key.names()), &keys);
 }
 
 #[test]
@@ -114,8 +108,7 @@ fn every_field_of_a_new_session_is_in_the_table() {
     assert!(found.remove("options"));
     let options = fields("SessionOptions").into_iter();
     found.extend(options.map(|name| format!("options.{name}")));
-    let listed = TABLE.iter().flat_map(|row| row.http.names());
-    same("HTTP", listed.map(|it| (*it).to_owned()).collect(), found);
+    same("HTTP", &column(|row| row.http.names()), &found);
 }
 
 #[test]
@@ -181,9 +174,10 @@ const EXAMPLES: &[(&str, Example)] = &[
         options.isolation(IsolationConfig::with_api_key("sk-ant-example"))
     }),
     ("sandbox of the engine", |options| {
-        let mut sandbox = SandboxSettings::default();
-        sandbox.enabled = Some(true);
-        options.sandbox(sandbox)
+        options.sandbox(SandboxSettings {
+            enabled: Some(true),
+            ..SandboxSettings::default()
+        })
     }),
     ("interrupts spare tasks", Options::per_task_stop),
     ("further arguments", |options| {

@@ -59,8 +59,10 @@ mod tests {
     use super::*;
 
     fn isolation(flags: &Apart, keys: &str) -> Result<serde_json::Value, String> {
-        let mut config = Config::default();
-        config.run = toml::from_str(keys).unwrap();
+        let config = Config {
+            run: toml::from_str(keys).unwrap(),
+            ..Config::default()
+        };
         let isolation = flags.isolation(&config).map_err(|fault| fault.text)?;
         Ok(json!(isolation))
     }

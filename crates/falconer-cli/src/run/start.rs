@@ -141,7 +141,7 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) cwd: PathBuf,
-    pub(crate) config: Config,
+    pub(crate) config: Box<Config>,
     pub(crate) options: Options,
     about: falconer_event::Run,
     limits: Limits,
@@ -160,8 +160,8 @@ pub(crate) struct Prepared {
     /// Where everything that happens is written down besides.
     pub(crate) transcript: Option<PathBuf>,
     isolation: SessionIsolation,
-    terms: Terms,
-    chosen: SessionOptions,
+    terms: Box<Terms>,
+    chosen: Box<SessionOptions>,
 }
 
 impl Prepared {
@@ -253,10 +253,10 @@ pub(crate) fn prepare(start: &Start, asking: Asking) -> Result<Prepared, Fault> 
         keeping: keeping(start),
         transcript: None,
         isolation,
-        terms,
-        chosen: tuned,
+        terms: Box::new(terms),
+        chosen: Box::new(tuned),
         cwd,
-        config,
+        config: Box::new(config),
     })
 }
 

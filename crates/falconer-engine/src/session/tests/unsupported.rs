@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::drive::{Drive, config, scripted};
 use crate::session::config::Commands;
 
-fn initialize(body: Value) -> Value {
+fn initialize(body: &Value) -> Value {
     let mut request = json!({"subtype": "initialize"});
     request
         .as_object_mut()
@@ -20,7 +20,7 @@ fn prompt(text: &str) -> Value {
 }
 
 /// The answer to `initialize` and what the host was told in the first turn.
-async fn started_with(body: Value) -> (Value, Vec<String>) {
+async fn started_with(body: &Value) -> (Value, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let model = scripted(Scenario::new().turn(text("done")));
     let mut drive = Drive::new(config(dir.path(), model, &[]));
@@ -40,7 +40,7 @@ async fn started_with(body: Value) -> (Value, Vec<String>) {
 
 #[tokio::test]
 async fn what_official_sdks_always_send_is_neither_refused_nor_warned_about() {
-    let (answer, notices) = started_with(json!({"agents": {}, "skills": [], "plugins": [],
+    let (answer, notices) = started_with(&json!({"agents": {}, "skills": [], "plugins": [],
         "agentProgressSummaries": false, "forwardSubagentText": false, "promptSuggestions": false,
         "systemPromptSnapshot": false, "supportedDialogKinds": ["a"]}))
     .await;
@@ -51,7 +51,7 @@ async fn what_official_sdks_always_send_is_neither_refused_nor_warned_about() {
 #[tokio::test]
 async fn agents_of_initialize_are_refused_by_name() {
     let agents = json!({"reviewer": {"description": "d", "prompt": "p", "tools": ["Read"]}});
-    let (answer, _) = started_with(json!({"agents": agents})).await;
+    let (answer, _) = started_with(&json!({"agents": agents})).await;
     assert_eq!(answer["subtype"], "error", "{answer}");
     assert!(answer["error"].as_str().unwrap().contains("(reviewer)"));
 }
@@ -67,7 +67,7 @@ async fn what_is_left_out_is_said_when_the_first_turn_begins() {
         ("systemPromptSnapshot", json!(true)),
     ];
     for (field, value) in asked {
-        let (answer, notices) = started_with(json!({ field: value })).await;
+        let (answer, notices) = started_with(&json!({ field: value })).await;
         assert_eq!(answer["subtype"], "success", "{field}: {answer}");
         assert_eq!(notices.len(), 1, "{field}: {notices:?}");
         assert!(notices[0].starts_with(&format!("{field} is ignored: ")));
@@ -81,7 +81,7 @@ async fn a_server_whose_policy_cannot_be_kept_is_not_used() {
     let mut drive = Drive::new(config(dir.path(), model, &[]));
     let policy = json!({"tools": [{"name": "send", "permission_policy": "always_ask"}]});
     let body = json!({"sdkMcpServers": ["mail"], "sdkMcpServerConfigs": {"mail": policy}});
-    drive.send(&initialize(body)).await;
+    drive.send(&initialize(&body)).await;
     drive.send(&prompt("hi")).await;
     drive.until(|frame| frame["type"] == "result").await;
     let status = json!({"type": "control_request", "request_id": "s",
