@@ -355,6 +355,86 @@ fn the_account_that_was_chosen_pays() {
     assert!(ran.stderr.contains("/nowhere/key.json"), "{}", ran.stderr);
 }
 
+/// A model that says whether it was told to be brief.
+const BRIEF: &str = r#"{ "rules": [
+    { "when": { "system_contains": "Be brief." }, "times": "always", "reply": { "text": "Brief." } },
+    { "times": "always", "reply": { "text": "As usual." } } ] }"#;
+
+#[test]
+fn the_native_engine_has_them_too() {
+    let stage = Stage::new();
+    stage.write("model.json", BRIEF);
+    let model = stage.path("model.json").display().to_string();
+    let told = |prompt: &str, flags: &[&str]| {
+        let mut command = stage.command();
+        command.args([
+            "run",
+            prompt,
+            "--quiet",
+            "--engine=script",
+            "--scenario",
+            &model,
+        ]);
+        run(command.args(flags), "").stdout
+    };
+    assert_eq!(told("hi", &[]), "As usual.\n");
+    assert_eq!(
+        told("hi", &["--append-system-prompt=Be brief."]),
+        "Brief.\n"
+    );
+    assert_eq!(told("/cost", &["--verbatim-prompts"]), "As usual.\n");
+    assert_ne!(told("/cost", &[]), "As usual.\n");
+
+    let mut command = stage.command();
+    command
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--engine-scenario",
+            &model,
+        ])
+        .stdin(Stdio::null());
+    let server = Server::start(&mut command, &stage.path("state"));
+    let new = json!({"engine": "script", "cwd": stage.path("work").canonicalize().unwrap(),
+        "options": {"system_prompt": "Be brief."},
+        "message": {"client_msg_id": "1", "text": "hi"}});
+    let session = server.made("/v1/sessions", &new);
+    let turn = server.follow(&session).event("turn.completed");
+    assert!(turn.to_string().contains("Brief."), "{turn}");
+}
+
+#[test]
+fn agents_are_refused_by_the_native_engine_and_plugins_warned_about() {
+    let stage = Stage::new();
+    stage.write("model.json", BRIEF);
+    let model = stage.path("model.json").display().to_string();
+    let ran = |flags: &[&str]| {
+        let mut command = stage.command();
+        command.args([
+            "run",
+            "hi",
+            "--json",
+            "--engine=script",
+            "--scenario",
+            &model,
+        ]);
+        run(command.args(flags), "")
+    };
+    let agents = stage.path("agents.json").display().to_string();
+    let refused = ran(&["--agents", &agents]);
+    assert_ne!(refused.code, Some(0));
+    let said = refused.stdout + &refused.stderr;
+    assert!(said.contains("(reviewer)"), "{said}");
+    let warned = ran(&["--plugin-dir=."]);
+    assert_eq!(warned.code, Some(0), "{}", warned.stderr);
+    assert!(
+        warned.stdout.contains("plugins are not loaded"),
+        "{}",
+        warned.stdout
+    );
+}
+
 #[test]
 fn a_fresh_home_is_not_that_of_the_user() {
     let stage = Stage::new();

@@ -4,6 +4,7 @@ use falconer_protocol::SessionId;
 use falconer_protocol::hook::HookEvent;
 use serde_json::{Map, Value, json};
 
+use super::config::Commands;
 use super::models;
 use super::queue::Prompt;
 use super::switch::{Source, Switch};
@@ -76,7 +77,9 @@ impl Turn {
         arguments: &str,
         prompt: &Prompt,
     ) -> Option<Ending> {
+        let is_off = self.core.options.commands == Commands::Disabled;
         match name {
+            name if is_off && NAMES.contains(&name) => self.say_command(unavailable(name)).await,
             "clear" => return Some(self.clear(arguments, prompt).await),
             "compact" => {
                 let text = "Compacting is not available in this engine yet; /clear starts anew";

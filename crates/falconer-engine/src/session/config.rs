@@ -87,7 +87,7 @@ pub(crate) enum Input {
     },
 }
 
-/// Whether prompts that begin with a slash may be commands.
+/// Whether there are commands; where there are none, they are said to be unavailable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Commands {
     #[default]

@@ -10,7 +10,6 @@ use super::prompt;
 use crate::frame::result::Ending;
 use crate::frame::system;
 use crate::hook::{Fired, NoVerdict};
-use crate::session::config::Commands;
 use crate::session::queue::{self, Handling, Prompt};
 
 /// What hooks made of a prompt.
@@ -31,8 +30,7 @@ impl Turn {
     /// Everything before the first request. Fails with the ending if there is none to make.
     pub(super) async fn open(&mut self, prompts: &[Prompt]) -> Result<(), Box<Ending>> {
         let content = queue::merge(prompts);
-        if self.core.options.commands == Commands::Enabled
-            && let Some((name, arguments)) = prompts.first().and_then(Prompt::command)
+        if let Some((name, arguments)) = prompts.first().and_then(Prompt::command)
             && let Some(ending) = self.command(name, arguments, &prompts[0]).await
         {
             return Err(Box::new(ending));

@@ -39,6 +39,20 @@ fn a_command_of_the_terminal() {
 }
 
 #[test]
+fn commands_that_are_disabled() {
+    all_same(
+        ["/cost", "/context", "/model sonnet", "/nothing at all"].map(|command| {
+            Case::bidi(|_| Scenario::new().turn(text("one")))
+                .args(["--disable-slash-commands"])
+                .hello(json!({}))
+                .say(command)
+                .until("result")
+                .eof()
+        }),
+    );
+}
+
+#[test]
 fn an_unknown_command() {
     Case::bidi(|_| Scenario::new().turn(text("one")))
         .hello(json!({}))

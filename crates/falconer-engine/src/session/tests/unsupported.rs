@@ -96,7 +96,7 @@ async fn a_server_whose_policy_cannot_be_kept_is_not_used() {
 }
 
 #[tokio::test]
-async fn without_commands_a_slash_is_text_for_the_model() {
+async fn commands_that_are_disabled_are_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let model = scripted(Scenario::new().turn(text("heard")));
     let mut config = config(dir.path(), model.clone(), &[]);
@@ -104,5 +104,7 @@ async fn without_commands_a_slash_is_text_for_the_model() {
     let mut drive = Drive::new(config);
     drive.send(&prompt("/context")).await;
     let result = drive.until(|frame| frame["type"] == "result").await;
-    assert_eq!(result["result"], "heard");
+    let said = result["result"].as_str().unwrap();
+    assert!(said.contains("/context"), "{said}");
+    assert_eq!(result["num_turns"], 0);
 }
