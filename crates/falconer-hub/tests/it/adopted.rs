@@ -162,15 +162,12 @@ async fn a_conversation_goes_on_under_its_record_and_never_twice_at_once() {
     first.session.send("hello").await.unwrap();
     told(&mut first.events, "run.completed").await;
     let id = first.record.id.clone();
-    let native = state(&terminal, &id, SessionState::Idle)
-        .await
-        .native_session
-        .unwrap();
-    until(&terminal, "the session is let go", || async {
+    // The session is let go a moment after its last event.
+    let released = until(&terminal, "the session is let go", || async {
         let record = terminal.store().session(&id).await.unwrap();
-        record.owner.is_none().then_some(())
-    })
-    .await;
+        record.owner.is_none().then_some(record)
+    });
+    let native = released.await.native_session.unwrap();
     send(&server, &id, "wait").await;
     state(&server, &id, SessionState::Running).await;
     let resumed = || spec(&place).resume(Resume::session(&native));
