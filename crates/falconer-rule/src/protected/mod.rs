@@ -232,7 +232,7 @@ impl Look<'_> {
         let is_hit = |place: &Place| is_hit(place) || is_guarded(place, guarded);
         if let Some(glob) = &word.glob {
             return match location.expanded(word) {
-                Some(places) => first(places, &is_hit),
+                Some(places) => first(places, is_hit),
                 None => may_match_hidden(glob).then(|| PathBuf::from(&word.text)),
             }
             .or_else(|| is_named(Path::new(glob)).then(|| PathBuf::from(&word.text)));
@@ -252,7 +252,7 @@ impl Look<'_> {
             };
             match location.places(&spelled) {
                 Where::At(places) => {
-                    if let Some(path) = first(places, &is_hit) {
+                    if let Some(path) = first(places, is_hit) {
                         return Some(path);
                     }
                 }
