@@ -9,8 +9,8 @@ use super::models;
 use super::queue::Prompt;
 use super::switch::{Source, Switch};
 use crate::frame::assistant::{self, SyntheticStop};
-use crate::frame::lifecycle;
 use crate::frame::result::Ending;
+use crate::frame::{lifecycle, system};
 use crate::turn::Turn;
 use crate::turn::hooks::Base;
 
@@ -173,6 +173,14 @@ impl Turn {
         self.core.say_tasks().await;
         self.core.record.turn_ended(&self.core);
         self.core.forget_conversation(&new);
+        let title = self.core.state().title.clone();
+        if let Some(title) = title {
+            // As often as the official CLI says it.
+            for _ in 0..2 {
+                let frame = system::title_changed(&title);
+                self.core.speaker.say(frame).await;
+            }
+        }
         self.fire_session_hook(HookEvent::SessionStart).await;
         self.core.say_init(&self.prompts).await;
         let prompt = self.prompts.last();

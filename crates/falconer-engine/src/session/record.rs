@@ -209,8 +209,10 @@ impl Record {
     }
 
     /// The conversation was cleared: what follows belongs to another session.
-    pub(crate) fn restart(&self, session: &SessionId) {
+    /// What follows belongs to another session, which has the same name.
+    pub(crate) fn restart(&self, session: &SessionId, name: Option<String>) {
         self.transcript.restart(self.place.as_ref(), session);
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
     pub(crate) fn take_mirror(&self) -> Option<TranscriptMirrorMessage> {

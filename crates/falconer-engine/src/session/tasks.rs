@@ -114,13 +114,13 @@ impl Core {
 
     /// Forgets the conversation.
     pub(crate) fn forget_conversation(&self, new: &SessionId) {
-        self.record.restart(new);
+        let title = self.state().title.clone();
+        self.record.restart(new, title);
         self.speaker.rename(new.clone());
         self.ledger().restart();
         let mut state = self.state();
         state.messages.clear();
         state.introduced = false;
-        state.title = None;
         state.last_answer = None;
         state.last_prompt_id = None;
     }

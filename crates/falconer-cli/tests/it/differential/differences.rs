@@ -57,7 +57,8 @@ const TEXTS: &str = "what the engine says in its own name is in our own words";
 const DESKTOP: &str = "remote control, editor and messaging features of the desktop are not there";
 const CONTEXT: &str = "prompt and tools are our own, so what fills the context is, too";
 const COMPACTION: &str = "compaction and skills come with a later release";
-const MIRROR: &str = "beside the conversation, a transcript holds entries of our own";
+const MIRROR: &str =
+    "session files hold fewer kinds of entries, so what is mirrored of them differs";
 const MEMORY: &str = "memory and output styles come with a later release";
 const THINKING: &str = "thinking is not asked for in the form that needs a private beta";
 

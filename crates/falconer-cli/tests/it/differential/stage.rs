@@ -27,10 +27,16 @@ pub(super) fn run(case: &Case, engine: Engine) -> Trace {
     run_in(&TempDir::new().unwrap(), case, engine)
 }
 
-/// Goes through the case and gives the session files that it leaves.
-pub(super) fn transcripts(case: &Case, engine: Engine) -> Vec<String> {
+/// Where a case was run: `home` and `project`, with everything that was written.
+pub(super) fn kept(case: &Case, engine: Engine) -> TempDir {
     let root = TempDir::new().unwrap();
     run_in(&root, case, engine);
+    root
+}
+
+/// Goes through the case and gives the session files that it leaves.
+pub(super) fn transcripts(case: &Case, engine: Engine) -> Vec<String> {
+    let root = kept(case, engine);
     let projects = root.path().join("home/.claude/projects");
     let directories = std::fs::read_dir(projects).unwrap();
     let files = directories.flat_map(|it| std::fs::read_dir(it.unwrap().path()).unwrap());
