@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::program::{Ran, run};
 use crate::server_process::{LIMIT, Server};
 
 const SCENARIO: &str = r#"{ "name": "demo", "about": "Writes a file, then says so.", "rules": [
@@ -239,6 +240,60 @@ fn an_owner_that_slept_past_its_lease_writes_nothing() {
     heir.follow_from(&session, told.len())
         .event("turn.completed");
     assert_eq!(place.written().as_deref(), Some("hello\n"));
+}
+
+/// `falconer` on the store of the servers, as the user of the first one.
+fn terminal(place: &Place, arguments: &[&str], lines: &str) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_falconer"));
+    command
+        .args(arguments)
+        .args(["--engine", "script", "--scenario"])
+        .arg(place.root.join("demo.json"))
+        .arg("--store")
+        .arg(place.root.join("store.db"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", &place.root)
+        .env("FALCONER_STATE_DIR", place.root.join("one/state"))
+        .current_dir(place.root.join("work"));
+    run(&mut command, lines)
+}
+
+#[test]
+fn a_run_and_a_chat_go_on_with_a_session_of_a_server_that_nobody_runs() {
+    let place = Place::new();
+    let server = place.server("one");
+    let new = json!({"engine": "script", "cwd": place.root.join("work"),
+        "message": {"client_msg_id": "1", "text": "hello"}});
+    let session = server.made("/v1/sessions", &new);
+    server.follow(&session).event("turn.completed");
+    let id = session["id"].as_str().unwrap();
+    // The server has its process: two at once would answer each other.
+    let refused = terminal(&place, &["run", "hello again", "--resume", id], "");
+    assert_ne!(refused.code, Some(0), "{}", refused.stdout);
+    assert!(refused.stderr.contains("process "), "{}", refused.stderr);
+    server.end();
+
+    let server = place.server("one");
+    let ran = terminal(&place, &["run", "hello again", "--resume", id], "");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("Something."), "{}", ran.stdout);
+    let talked = terminal(&place, &["chat", "--resume", id], "and again\n");
+    assert_eq!(talked.code, Some(0), "{}", talked.stderr);
+    until("the session is not let go", || {
+        state(&server, &session) == "idle"
+    });
+    let told = events(&server, &session);
+    assert_eq!(count(&told, "turn.completed"), 3, "{told:?}");
+    let numbers: Vec<_> = told.iter().map(|event| event["seq"].as_u64()).collect();
+    assert!(numbers.is_sorted(), "{numbers:?}");
+    // And back again.
+    let say = json!({"client_msg_id": "2", "text": "hello"});
+    server.made(&path(&session, "/messages"), &say);
+    server
+        .follow_from(&session, told.len())
+        .event("turn.completed");
+    server.end();
 }
 
 #[test]
