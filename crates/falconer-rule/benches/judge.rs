@@ -3,8 +3,8 @@
 //!
 //! The least processor time of several rounds counts, so that a busy machine changes little.
 
+use std::error::Error;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use falconer_rule::{Anchors, Call, Effect, Rule, RuleSet, shell};
@@ -43,11 +43,12 @@ const PIECES: &[&str] = &[
 
 const LENGTHS: &[usize] = &[256, 512, 1024, 2048, 4096, 8 * 1024, 64 * 1024 - 64];
 
-fn main() -> ExitCode {
-    let rules: Vec<_> = RULES
-        .iter()
-        .map(|(effect, text)| (*effect, Rule::parse(text).expect("a rule")))
-        .collect();
+#[expect(clippy::print_stdout, reason = "it is a report")]
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut rules = Vec::new();
+    for (effect, text) in RULES {
+        rules.push((*effect, Rule::parse(text)?));
+    }
     let directory = Path::new("/srv/project");
     let anchors = Anchors {
         project: directory.to_owned(),
@@ -78,17 +79,16 @@ fn main() -> ExitCode {
     let (most, command) = long_commands()
         .map(|command| (read(3, &command).max(judged(3, &command)), command))
         .max()
-        .expect("commands");
+        .unwrap_or_default();
     let start: String = command.chars().take(20).collect();
     println!(
         "the slowest long command, {start:?}… with {} bytes: {most:?}",
         command.len()
     );
     if ordinary > Duration::from_micros(100) || most > Duration::from_millis(10) {
-        eprintln!("judging a command takes more than twice as long as promised");
-        return ExitCode::FAILURE;
+        return Err("judging a command takes more than twice as long as promised".into());
     }
-    ExitCode::SUCCESS
+    Ok(())
 }
 
 fn long_commands() -> impl Iterator<Item = String> {
@@ -118,5 +118,5 @@ fn least(rounds: usize, mut work: impl FnMut()) -> Duration {
 
 fn processor_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::try_from(now).expect("a time after zero")
+    Duration::try_from(now).unwrap_or_default()
 }

@@ -40,6 +40,11 @@ const STORE_PAGE: &str = "docs/store.md";
 const EVENTS: &str = "docs/events.md";
 
 pub(super) const NUMBERS: &[Number] = &[
+    number(
+        "crates/falconer-hub/src/deltas.rs",
+        "const MOST_REMEMBERED: usize = ",
+        &[(EVENTS, "under way of more than {} MiB")],
+    ),
     number(SERVER, " body: ", &[(SECURITY, "Body {} MiB")]),
     number(SERVER, " attachment: ", &[(SECURITY, "attachment {} MiB")]),
     number(SERVER, " headers: ", &[(SECURITY, "headers {} KiB")]),
