@@ -76,6 +76,63 @@ async fn a_run_is_kept_and_goes_on_by_either_of_its_names() {
     assert_eq!(left.count(), 0, "no lock is left");
 }
 
+/// The ids of a session, and beginnings of them.
+fn forms_of(record: &SessionRecord) -> [String; 4] {
+    let (id, native) = (
+        record.id.as_str(),
+        record.native_session.as_deref().unwrap(),
+    );
+    [id, &id[..13], native, &native[..8]].map(str::to_owned)
+}
+
+/// The ids that `run` and `sessions list` print, and beginnings of them, mean the same everywhere.
+#[tokio::test]
+async fn every_command_takes_every_form_of_an_id() {
+    let place = Place::new();
+    assert_eq!(piped(&place, &["one", "--quiet"]).code, Some(0));
+    let [record] = sessions(usual(&place)).await.try_into().unwrap();
+    let forms = forms_of(&record);
+    for form in &forms {
+        let again = piped(&place, &["again", "--resume", form, "--quiet"]);
+        assert_eq!(again.stdout, "Hello.\n", "{form}: {}", again.stderr);
+        let title = format!("named by {form}");
+        let renamed = run(
+            place.falconer().args(["sessions", "rename", form, &title]),
+            "",
+        );
+        assert_eq!(renamed.code, Some(0), "{form}: {}", renamed.stderr);
+        let [record] = sessions(usual(&place)).await.try_into().unwrap();
+        assert_eq!(record.title, Some(title), "{form}");
+        let exported = run(place.falconer().args(["sessions", "show", form]), "");
+        assert!(
+            exported.stdout.contains("Hello."),
+            "{form}: {}",
+            exported.stderr
+        );
+    }
+    let nobody = [
+        "sessions delete ffffffff --yes",
+        "sessions rename ffffffff x",
+    ];
+    for command in nobody {
+        let refused = run(place.falconer().args(command.split(' ')), "");
+        assert_eq!(refused.code, Some(6), "{command}: {}", refused.stderr);
+    }
+    for form in 0..forms.len() {
+        let [record] = sessions(usual(&place)).await.try_into().unwrap();
+        let form = forms_of(&record)[form].clone();
+        let deleted = run(
+            place
+                .falconer()
+                .args(["sessions", "delete", &form, "--yes"]),
+            "",
+        );
+        assert_eq!(deleted.code, Some(0), "{form}: {}", deleted.stderr);
+        assert!(sessions(usual(&place)).await.is_empty(), "{form}");
+        assert_eq!(piped(&place, &["one", "--quiet"]).code, Some(0));
+    }
+}
+
 #[tokio::test]
 async fn a_run_whose_conversation_vanished_goes_on_with_its_last_exchange() {
     let place = Place::new();

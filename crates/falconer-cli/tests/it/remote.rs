@@ -147,7 +147,9 @@ fn what_waits_is_listed_and_each_answer_does_what_it_says() {
         assert_eq!(json[0]["digest"], request["digest"], "{json}");
         assert_eq!(approve(&server, &[id, "perhaps"]).code, Some(2));
         let digest = request["digest"].as_str().unwrap();
-        let answered = approve(&server, &[id, answer, "--digest", digest]);
+        // The beginning of an id will do where only one begins like that.
+        let named = if answer == "yes" { id } else { &id[..8] };
+        let answered = approve(&server, &[named, answer, "--digest", digest]);
         assert_eq!(answered.code, Some(0), "{answer}: {}", answered.stderr);
         server.until_turn(&session);
         assert_eq!(made(&place), is_made, "{answer}");

@@ -304,7 +304,7 @@ fn configured_skills_are_given_to_sessions_that_are_kept_apart() {
     std::fs::create_dir(&skill).unwrap();
     let text = "---\nname: release-notes\ndescription: Writes notes for pelicans.\n---\nWrite.\n";
     std::fs::write(skill.join("SKILL.md"), text).unwrap();
-    let server = machine.serve_with(|command| command.env("FALCONER_RUN__SKILLS", &skill));
+    let server = machine.serve_with(|command| command.env("FALCONER_RUN__ISOLATED_SKILLS", &skill));
     let session = server.made("/v1/sessions", &machine.session(&json!({"type": "home"})));
     let mut frames = server.follow(&session);
     say(&server, &session, "1", "hello");
@@ -329,7 +329,7 @@ fn a_skill_that_cannot_be_used_keeps_an_isolated_run_from_starting() {
         .env_clear()
         .envs(clean_env(&machine.root.join("home"), &machine.model.url()))
         .env("FALCONER_CLAUDE_PATH", RealCli::find().unwrap().path())
-        .env("FALCONER_RUN__SKILLS", machine.root.join("nowhere"))
+        .env("FALCONER_RUN__ISOLATED_SKILLS", machine.root.join("nowhere"))
         .current_dir(machine.work());
     let ran = crate::program::run(&mut command, "");
     let said = format!("{}{}", ran.stdout, ran.stderr);

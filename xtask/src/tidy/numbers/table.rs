@@ -22,6 +22,7 @@ pub(super) const fn number(
     }
 }
 
+const STRICT: &str = "crates/falconer-rule/src/shell/strict.rs";
 const SERVER: &str = "crates/falconer-server/src/config.rs";
 const STORE: &str = "crates/falconer-store/src/store.rs";
 const WRITER: &str = "crates/falconer-store/src/sqlite/writer.rs";
@@ -40,6 +41,21 @@ const STORE_PAGE: &str = "docs/store.md";
 const EVENTS: &str = "docs/events.md";
 
 pub(super) const NUMBERS: &[Number] = &[
+    number(
+        "crates/falconer-rule/src/shell/script.rs",
+        "const MAX_COMMAND: usize = ",
+        &[(SECURITY, "A command of more than {} KiB")],
+    ),
+    number(
+        STRICT,
+        "const MAX_WORDS: usize = ",
+        &[(SECURITY, "KiB, {} words or")],
+    ),
+    number(
+        STRICT,
+        "const MAX_PARTS: usize = ",
+        &[(SECURITY, "or {} parts is asked")],
+    ),
     number(
         "crates/falconer-hub/src/deltas.rs",
         "const MOST_REMEMBERED: usize = ",
