@@ -79,11 +79,11 @@ fn may_touch_file(matcher: &Matcher, meanings: &[Meaning], mut location: Locatio
         let on_the_way = match matcher {
             Matcher::Read(pattern) => {
                 reach::may_come_across(pattern, meaning, &location)
-                    || named::may_read(pattern, part, &location)
-                    || history::may_show(part, &location)
+                    || named::may_read(pattern, meaning, &location)
+                    || history::may_show(meaning, &location)
             }
-            Matcher::Edit(pattern) => named::may_write(pattern, part, &location),
-            _ => named::reads_unnamed(part) || history::may_show(part, &location),
+            Matcher::Edit(pattern) => named::may_write(pattern, meaning, &location),
+            _ => named::reads_unnamed(meaning) || history::may_show(meaning, &location),
         };
         let in_script = |inner: &Inner| match inner {
             Inner::Read(parts) => {

@@ -329,7 +329,10 @@ fn a_skill_that_cannot_be_used_keeps_an_isolated_run_from_starting() {
         .env_clear()
         .envs(clean_env(&machine.root.join("home"), &machine.model.url()))
         .env("FALCONER_CLAUDE_PATH", RealCli::find().unwrap().path())
-        .env("FALCONER_RUN__ISOLATED_SKILLS", machine.root.join("nowhere"))
+        .env(
+            "FALCONER_RUN__ISOLATED_SKILLS",
+            machine.root.join("nowhere"),
+        )
         .current_dir(machine.work());
     let ran = crate::program::run(&mut command, "");
     let said = format!("{}{}", ran.stdout, ran.stderr);

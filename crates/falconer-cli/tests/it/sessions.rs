@@ -105,7 +105,7 @@ fn sessions_are_copied_renamed_and_deleted() {
     assert!(gone.stderr.contains("hint: "), "{}", gone.stderr);
     assert_eq!(
         falconer(&place, &["sessions", "show", "../x"]).code,
-        Some(3)
+        Some(2)
     );
     let mut terminal = Terminal::start(&place, &format!("sessions delete {id}"), &[]);
     terminal.expect("for good? [y/N] ");

@@ -14,10 +14,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use regex::Regex;
+
 use crate::call::Call;
 use crate::location::{Location, Where};
 use crate::place::Place;
-use crate::shell::{self, Direction, Part, Script, Word};
+use crate::shell::{self, Direction, Inner, Meaning, Part, Script, Word};
 use crate::subject::{Access, Subject, is_edge, naming};
 
 /// Pieces of words that are looked up on the disk; a command with more is not understood.
@@ -77,8 +79,8 @@ pub fn protected_write(
         is_plain: script.plain().is_ok(),
         guarded,
     };
-    let parts = script.parts();
-    look.parts(parts, &mut location, 0).or_else(|| {
+    let parts = script.meanings();
+    look.parts(parts, &mut location).or_else(|| {
         if !is_fed(parts) {
             return None;
         }
@@ -89,10 +91,10 @@ pub fn protected_write(
 }
 
 /// Whether a part takes words from its input for what it writes or runs.
-fn is_fed(parts: &[Part]) -> bool {
-    let writes = |part: &Part| shell::takes_more(part) && !only_feeds_readers(part);
+fn is_fed(parts: &[Meaning]) -> bool {
+    let writes = |meaning: &Meaning| meaning.takes_more && !only_feeds_readers(&meaning.part);
     let mut parts = parts.iter();
-    parts.any(|part| writes(part) || shell::runs_unknown(part))
+    parts.any(|meaning| writes(meaning) || meaning.runs_unknown)
 }
 
 /// Whether a file that the shell or a known program writes is only known when it runs.
@@ -114,15 +116,25 @@ pub fn mentioned(text: &str) -> Option<PathBuf> {
     if own::mentions(&text) {
         return Some(PathBuf::from(own::STATE));
     }
-    let is_whole = |name: &str| {
-        let mut ends = text.match_indices(name).map(|(at, _)| at + name.len());
-        ends.any(|end| !text[end..].starts_with(char::is_alphanumeric))
+    let Ok(names) = NAMES.as_ref() else {
+        return Some(PathBuf::from(text));
     };
-    let mut listed = names::LISTS.iter().copied().flatten();
-    let name = listed.find(|name| is_whole(name));
-    let beginning = || names::BEGINNINGS.iter().find(|name| text.contains(*name));
-    name.or_else(beginning).map(PathBuf::from)
+    let name = names.captures(&text)?.iter().skip(1).flatten().next();
+    name.map(|name| PathBuf::from(name.as_str()))
 }
+
+/// Finds a whole name of the table, or a name that begins like one, in a text.
+static NAMES: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
+    let any = |names: &mut dyn Iterator<Item = &&str>| {
+        let names: Vec<String> = names.map(|name| regex::escape(name)).collect();
+        names.join("|")
+    };
+    let whole = any(&mut names::LISTS.iter().copied().flatten());
+    let beginnings = any(&mut names::BEGINNINGS.iter());
+    Regex::new(&format!(
+        r"({whole})(?:[^\p{{Alphabetic}}\p{{N}}]|$)|({beginnings})"
+    ))
+});
 
 /// Files that the shell and known programs write for a part.
 fn written(part: &Part) -> Vec<Word> {
@@ -142,13 +154,11 @@ struct Look<'l> {
     guarded: &'l [Place],
 }
 
-/// Shells in shells that are looked into.
-const MAX_SHELLS: usize = 4;
-
 impl Look<'_> {
-    fn parts(&mut self, parts: &[Part], location: &mut Location, shells: usize) -> Option<PathBuf> {
+    fn parts(&mut self, parts: &[Meaning], location: &mut Location) -> Option<PathBuf> {
         let is_fed = is_fed(parts);
-        for part in parts {
+        for meaning in parts {
+            let part = &meaning.part;
             let hit = self.part(part, location).or_else(|| match is_fed {
                 // What is only shown may be what another part writes or runs.
                 true => {
@@ -157,7 +167,7 @@ impl Look<'_> {
                 }
                 false => None,
             });
-            let hit = hit.or_else(|| self.scripts(part, location, shells));
+            let hit = hit.or_else(|| self.scripts(meaning, location));
             if hit.is_some() {
                 return hit;
             }
@@ -167,17 +177,12 @@ impl Look<'_> {
     }
 
     /// What a part hands to a shell.
-    fn scripts(&mut self, part: &Part, location: &Location, shells: usize) -> Option<PathBuf> {
-        if shells >= MAX_SHELLS {
-            return None;
-        }
-        let scripts = shell::scripts(part).into_iter();
-        scripts
-            .into_iter()
-            .find_map(|script| match shell::read(&script) {
-                Ok(inner) => self.parts(inner.parts(), &mut location.clone(), shells + 1),
-                Err(_) => mentioned(&script),
-            })
+    fn scripts(&mut self, meaning: &Meaning, location: &Location) -> Option<PathBuf> {
+        let mut scripts = meaning.scripts.iter();
+        scripts.find_map(|script| match script {
+            Inner::Read(parts) => self.parts(parts, &mut location.clone()),
+            Inner::Unparsable(text) => mentioned(text),
+        })
     }
 
     fn part(&mut self, part: &Part, location: &Location) -> Option<PathBuf> {

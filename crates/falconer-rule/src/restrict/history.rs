@@ -3,12 +3,11 @@
 
 use crate::location::{Location, Where};
 use crate::place::Place;
-use crate::shell::{self, Content, Operands, Part, Word};
+use crate::shell::{self, Content, Meaning, Operands, Word};
 
 /// Whether a part may have git show the content of a file that it does not name.
-pub(super) fn may_show(part: &Part, location: &Location) -> bool {
-    let mut forms = shell::stripped_for_denial(part).into_iter();
-    forms.any(|form| {
+pub(super) fn may_show(meaning: &Meaning, location: &Location) -> bool {
+    meaning.forms.iter().any(|form| {
         let command = form.arguments().first();
         let is_command = command.is_some_and(|word| !word.unquoted().starts_with('-'));
         if form.name() != Some("git") || !is_command {

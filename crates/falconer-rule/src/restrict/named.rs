@@ -5,34 +5,32 @@ use crate::location::{Location, Where};
 use crate::path_pattern::PathPattern;
 use crate::place::Place;
 use crate::protected::names_place;
-use crate::shell::{self, Part};
+use crate::shell::{self, Meaning, Part};
 
 /// Whether a part may read a forbidden file: it is named somewhere in its words, or by its input.
-pub(super) fn may_read(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
-    reads_unnamed(part)
+pub(super) fn may_read(pattern: &PathPattern, meaning: &Meaning, location: &Location) -> bool {
+    let part = &meaning.part;
+    reads_unnamed(meaning)
         || names_place(part, &with_directories(part, location), |place| {
             pattern.touches(place)
         })
 }
 
 /// Whether a part takes the names of files from elsewhere than its words: code, input, a list.
-pub(super) fn reads_unnamed(part: &Part) -> bool {
-    shell::runs_code_of_words(part)
-        || shell::runs_unknown(part)
-        || shell::takes_more(part)
-        || shell::takes_names(part)
+pub(super) fn reads_unnamed(meaning: &Meaning) -> bool {
+    meaning.runs_code || meaning.runs_unknown || meaning.takes_more || meaning.takes_names
 }
 
 /// Whether a part may write a forbidden file. Only programs that are known to read do not.
-pub(super) fn may_write(pattern: &PathPattern, part: &Part, location: &Location) -> bool {
+pub(super) fn may_write(pattern: &PathPattern, meaning: &Meaning, location: &Location) -> bool {
+    let part = &meaning.part;
     if part.words.is_empty() || shell::reads_only(part).is_some() {
-        return shell::runs_unknown(part);
+        return meaning.runs_unknown;
     }
-    let mut forms = shell::stripped_for_denial(part).into_iter();
-    may_read(pattern, part, location)
-        || forms.any(|form| {
-            let is_wide = shell::changes_trees(&form) || shell::unpacks(&form);
-            is_wide && reach::meets(pattern, &shell::stripped(&form), location)
+    may_read(pattern, meaning, location)
+        || meaning.forms.iter().any(|form| {
+            let is_wide = shell::changes_trees(form) || shell::unpacks(form);
+            is_wide && reach::meets(pattern, &shell::stripped(form), location)
         })
 }
 

@@ -15,21 +15,21 @@ const MOST: usize = 4_096;
 pub(super) fn may_reach(pattern: &CommandPattern, meaning: &Meaning) -> bool {
     let part = &meaning.part;
     if part.words.is_empty() {
-        return shell::runs_unknown(part);
+        return meaning.runs_unknown;
     }
     let more = without_values(part);
     let mut forms = meaning.forms.iter().chain(&more);
     let is_meant = |form: &Part| {
         pattern.matches_named(&form.text()) || pattern.matches_named(&form.unquoted_text())
     };
-    shell::runs_unknown(part)
-        || shell::runs_code_of_words(part)
+    meaning.runs_unknown
+        || meaning.runs_code
         || meaning.scripts.iter().any(Inner::is_unparsable)
         || part.name() == Some("alias") && !part.arguments().is_empty()
         || forms
             .clone()
             .any(|form| goes_on(pattern, form) || is_meant(form))
-        || shell::takes_more(part) && forms.any(|form| starts(pattern, form))
+        || meaning.takes_more && forms.any(|form| starts(pattern, form))
         || may_be_alias(pattern, meaning)
         || names_in_code(pattern, part)
         || meaning.goes_deeper

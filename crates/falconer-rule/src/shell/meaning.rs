@@ -1,7 +1,9 @@
 //! Every command that a part may stand for: what a rule forbids must not slip through behind
 //! another program, options or a shell.
 
-use super::wrapper::{scripts_of, stripped, stripped_for_denial};
+use super::code::runs_code_of_words;
+use super::read_only::takes_names;
+use super::wrapper::{runs_unknown_as, scripts_of, stripped, stripped_for_denial, takes_more_as};
 use super::{Part, read};
 
 /// Shells in shells that are looked into.
@@ -18,6 +20,14 @@ pub(crate) struct Meaning {
     pub(crate) scripts: Vec<Inner>,
     /// Whether it has scripts that nobody looks into.
     pub(crate) goes_deeper: bool,
+    /// Whether it runs what only turns up when it runs.
+    pub(crate) runs_unknown: bool,
+    /// Whether it adds words from its input to what it runs.
+    pub(crate) takes_more: bool,
+    /// Whether it runs code among its words that may do anything.
+    pub(crate) runs_code: bool,
+    /// Whether it takes the names of files from its input or from a file.
+    pub(crate) takes_names: bool,
 }
 
 /// A script that a part hands to a shell.
@@ -72,6 +82,10 @@ fn meaning(part: &Part, shells: usize) -> Meaning {
         Err(_) => Inner::Unparsable(text),
     };
     Meaning {
+        runs_unknown: runs_unknown_as(part, &forms),
+        takes_more: takes_more_as(&forms),
+        runs_code: runs_code_of_words(part),
+        takes_names: takes_names(part),
         part: part.clone(),
         forms,
         texts,

@@ -32,14 +32,12 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use code::runs_code_of_words;
 pub(crate) use git_content::{Content, Operands, content};
 pub(crate) use git_hatch::asks_git_for_unknown;
 pub(crate) use hatch::spelled;
 pub use hatch::{escape_hatch, runs_code};
 pub(crate) use meaning::{Inner, Meaning};
 pub use plain::one_line;
-pub(crate) use read_only::takes_names;
 pub use read_only::{Grade, Reading, is_sink, reads_only, reads_trees};
 pub use script::{Script, read};
 pub(crate) use sed::script_files;

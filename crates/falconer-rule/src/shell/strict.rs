@@ -58,7 +58,7 @@ pub enum NotPlain {
 const MAX_PARTS: usize = 128;
 
 /// Words in one command.
-const MAX_WORDS: usize = 512;
+pub(super) const MAX_WORDS: usize = 512;
 
 /// Words that begin or continue compound commands.
 const RESERVED: &[&str] = &[

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
-use super::strict::is_reserved;
+use super::strict::{MAX_WORDS, is_reserved};
 use super::{Part, Unparsable, narrow, walk};
 
 /// Longer commands are not given to the grammar.
@@ -32,7 +32,12 @@ pub(super) fn parts(command: &str) -> Result<Vec<Part>, Unparsable> {
     if special + reserved > MAX_SPECIAL {
         return Err(Unparsable::TooComplex);
     }
-    confirmed_parts(command)
+    let parts = confirmed_parts(command)?;
+    let words: usize = parts.iter().map(|part| part.words.len()).sum();
+    if words > MAX_WORDS {
+        return Err(Unparsable::TooComplex);
+    }
+    Ok(parts)
 }
 
 /// The same for a command that the strict reader has read, so that nothing is in a wrong place.

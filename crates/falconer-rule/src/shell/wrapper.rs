@@ -88,8 +88,13 @@ pub(crate) fn starts_others(part: &Part) -> bool {
 
 /// Whether a part adds words from its input to what it runs.
 pub(crate) fn takes_more(part: &Part) -> bool {
-    let mut forms = stripped_for_denial(part).into_iter();
-    forms.any(|form| matches!(base_name(&form), Some("xargs" | "parallel")))
+    takes_more_as(&stripped_for_denial(part))
+}
+
+/// The same for the commands that a part may stand for.
+pub(super) fn takes_more_as(forms: &[Part]) -> bool {
+    let mut forms = forms.iter();
+    forms.any(|form| matches!(base_name(form), Some("xargs" | "parallel")))
 }
 
 /// Whether a program only starts another one.
@@ -153,13 +158,18 @@ pub(super) fn scripts_of(forms: &[Part]) -> Vec<String> {
 /// Whether a part runs what only turns up when it runs: a shell or an interpreter that reads its
 /// orders from its input, or from words that are not known.
 pub fn runs_unknown(part: &Part) -> bool {
+    runs_unknown_as(part, &stripped_for_denial(part))
+}
+
+/// The same for a part and the commands that it may stand for.
+pub(super) fn runs_unknown_as(part: &Part, forms: &[Part]) -> bool {
     let is_long = part.words.len() > MAX_STARTED && starts_others(part);
     if is_long || evaluates_text(part) || sets_hook(part) {
         return true;
     }
-    let mut forms = stripped_for_denial(part).into_iter();
+    let mut forms = forms.iter();
     forms.any(|form| {
-        let Some(name) = base_name(&form) else {
+        let Some(name) = base_name(form) else {
             return !form.words.is_empty();
         };
         if !is_shell(name) && !super::hatch::is_interpreter(name) {
