@@ -17,6 +17,7 @@ test("a whole session with the keyboard alone", async () => {
   await page.keyboard.press("Control+a");
   await page.keyboard.type(stage.project);
   for (let step = 0; step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("name") === "engine")); step += 1) await page.keyboard.press("Tab");
+  await page.locator("select[name=engine] option[value=script]").waitFor({ state: "attached" });
   await page.keyboard.type("script");
   for (let step = 0; step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("name") === "text")); step += 1) await page.keyboard.press("Tab");
   await page.keyboard.type("run a command");
