@@ -48,9 +48,16 @@ fn drawn() -> MutexGuard<'static, Drawn> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Names the moving line there is.
-pub(crate) fn moving(bar: Option<ProgressBar>) {
-    drawn().bar = bar;
+/// Shows log lines above this moving line from now on; call it before the line is drawn.
+pub(crate) fn move_with(bar: &ProgressBar) {
+    drawn().bar = Some(bar.clone());
+}
+
+/// Takes the moving line away. No log line comes in between.
+pub(crate) fn rest(bar: &ProgressBar) {
+    let mut drawn = drawn();
+    bar.finish_and_clear();
+    drawn.bar = None;
 }
 
 /// Names the editor there is.

@@ -50,16 +50,15 @@ impl Spinner {
             bar.set_style(style);
         }
         bar.set_message(text);
+        screen::move_with(&bar);
         bar.enable_steady_tick(Duration::from_millis(120));
-        screen::moving(Some(bar.clone()));
         self.bar = Some(bar);
     }
 
     /// Takes the line away.
     pub(super) fn rest(&mut self) {
         if let Some(bar) = self.bar.take() {
-            screen::moving(None);
-            bar.finish_and_clear();
+            screen::rest(&bar);
         }
     }
 }
