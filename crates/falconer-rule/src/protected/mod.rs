@@ -178,6 +178,9 @@ impl Look<'_> {
 
     /// What a part hands to a shell.
     fn scripts(&mut self, meaning: &Meaning, location: &Location) -> Option<PathBuf> {
+        if meaning.goes_deeper {
+            return mentioned(&meaning.part.text());
+        }
         let mut scripts = meaning.scripts.iter();
         scripts.find_map(|script| match script {
             Inner::Read(parts) => self.parts(parts, &mut location.clone()),

@@ -176,6 +176,30 @@ fn protected_names_are_found_in_commands_that_cannot_be_taken_apart() {
 }
 
 #[test]
+fn shells_in_shells_hide_nothing() {
+    let root = project();
+    let nested = |command: &str, shells: usize| {
+        (0..shells).fold(command.to_owned(), |inner, _| {
+            let escaped: String = inner
+                .chars()
+                .flat_map(|it| match it {
+                    '\\' | '"' | '$' | '`' => vec!['\\', it],
+                    _ => vec![it],
+                })
+                .collect();
+            format!("sh -c \"{escaped}\"")
+        })
+    };
+    for shells in 0..8 {
+        for (command, expected) in [("cp in .g''it/config", true), ("cp in out", false)] {
+            let input = json!({ "command": nested(command, shells) });
+            let asked = is_asked(root.path(), "Bash", &input);
+            assert_eq!(asked, expected, "{command} in {shells} shells");
+        }
+    }
+}
+
+#[test]
 fn commands_that_reach_protected_places_in_other_ways_are_asked_about() {
     let root = project();
     let table = [
