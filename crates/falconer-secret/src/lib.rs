@@ -6,12 +6,14 @@
 
 mod environment;
 mod form;
+mod masked_writer;
 mod name;
 mod panics;
 mod redactor;
 mod unfinished;
 
 pub use environment::{KEEP_VARIABLE, Kept, carries_secret, is_key, without_keys};
+pub use masked_writer::MaskedWriter;
 pub use name::is_secret_name;
 pub use panics::redact_panics;
 pub use redactor::{REDACTED, Redactor};

@@ -52,7 +52,7 @@ pub use clock::{Clock, SystemClock};
 pub use error::{AnswerError, Error};
 pub use exchange::Exchange;
 pub use failure::RunFailure;
-pub use falconer_secret::{REDACTED, Redactor};
+pub use falconer_secret::{MaskedWriter, REDACTED, Redactor};
 pub use handle::SessionHandle;
 pub use info::{CommandInfo, EngineInfo, ModelInfo};
 pub use limits::{LimitKind, Limits, Retries, SideEffects};

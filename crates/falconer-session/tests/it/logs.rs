@@ -1,10 +1,10 @@
-//! What is logged: no secrets and no prompts above debug.
+//! What is logged: no secrets at any level, and no prompts above debug.
 
 use std::io::{self, Write};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use falconer_session::{Redactor, SessionSpec};
+use falconer_session::{MaskedWriter, Redactor, SessionSpec};
 use falconer_testkit::scenario::{Scenario, text, tool_use};
 use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
@@ -41,8 +41,8 @@ async fn logged(level: LevelFilter) -> String {
     let log = Log::default();
     let redactor = Redactor::new([SECRET]);
     let writer = {
-        let log = log.clone();
-        move || log.clone()
+        let (log, redactor) = (log.clone(), redactor.clone());
+        move || MaskedWriter::new(log.clone(), redactor.clone())
     };
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)
@@ -88,15 +88,24 @@ async fn logged(level: LevelFilter) -> String {
     stage.engine.text("m1", SECRET).await;
     stage.engine.result(SECRET, &[&uuid]).await;
     stage.rest().await;
+    tracing::error!(key = SECRET, "said on purpose");
     log.text()
 }
 
 #[tokio::test]
-async fn prompts_and_secrets_are_logged_at_debug_at_most() {
+async fn prompts_are_logged_at_debug_at_most_and_secrets_never() {
     let text = logged(LevelFilter::INFO).await;
     assert!(!text.contains(PROMPT), "{text}");
     assert!(!text.contains(SECRET), "{text}");
     assert!(text.contains("could not be archived"), "{text}");
+    assert!(text.contains("[redacted]"), "{text}");
+}
+
+#[tokio::test]
+async fn not_even_everything_shows_a_secret() {
+    let text = logged(LevelFilter::TRACE).await;
+    assert!(!text.contains(SECRET), "{text}");
+    assert!(text.contains("[redacted]"), "{text}");
 }
 
 /// Says which engine a child process is to use, and how much it is to log.
@@ -109,10 +118,12 @@ async fn a_program_with_a_log_shows_no_secret_of_a_real_engine() {
         return run_and_log(&role).await;
     }
     for kind in REAL {
-        let log = log_of_a_child(kind, "info").await;
-        assert!(!log.contains(SECRET), "{kind:?}: {log}");
-        assert!(!log.contains(PROMPT), "{kind:?}: {log}");
-        assert!(log.contains("said on purpose"), "{kind:?}: {log}");
+        for level in ["info", "trace"] {
+            let log = log_of_a_child(kind, level).await;
+            assert!(!log.contains(SECRET), "{kind:?} {level}: {log}");
+            assert!(log.contains("[redacted]"), "{kind:?} {level}: {log}");
+            assert!(level == "trace" || !log.contains(PROMPT), "{kind:?}: {log}");
+        }
     }
 }
 
@@ -134,9 +145,13 @@ async fn log_of_a_child(kind: Kind, level: &'static str) -> String {
 async fn run_and_log(role: &str) {
     let (kind, level) = role.split_once(' ').unwrap();
     let redactor = Redactor::new([SECRET]);
+    let writer = {
+        let redactor = redactor.clone();
+        move || MaskedWriter::new(io::stderr(), redactor.clone())
+    };
     tracing_subscriber::fmt()
         .with_max_level(level.parse::<LevelFilter>().unwrap())
-        .with_writer(io::stderr)
+        .with_writer(writer)
         .with_ansi(false)
         .with_span_events(FmtSpan::FULL)
         .init();
@@ -155,5 +170,5 @@ async fn run_and_log(role: &str) {
     let spec = site.spec().options(options).redactor(redactor);
     let events = site.run(spec, &format!("{PROMPT} with {SECRET}")).await;
     assert_eq!(completed(&events).text, "[redacted]");
-    tracing::error!("said on purpose");
+    tracing::error!(key = SECRET, "said on purpose");
 }
