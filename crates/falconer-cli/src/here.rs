@@ -16,7 +16,7 @@ static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| {
 
 /// Closes the process; before any thread is started.
 pub(crate) fn close() {
-    let sealed = falconer_sandbox::seal(falconer_secret::carries_secret);
+    let sealed = falconer_process::seal(falconer_secret::carries_secret);
     falconer_secret::redact_panics(redactor().clone());
     if let Err(error) = sealed {
         let text = "other processes of this user can read the keys of this one";

@@ -23,7 +23,7 @@ mod trust;
 mod turn;
 mod workbench;
 
-pub use falconer_sandbox::{Confinement, Unconfined, confinement};
+pub use falconer_process::{Confinement, Unconfined, confinement};
 pub use front::{
     DebugLog, End, Exit, Launch, Model, Session, SessionEnd, StartDebug, Streams, Unexplained,
     explain, open, run_process,

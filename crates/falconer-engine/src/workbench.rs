@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use falconer_sandbox::Confinement;
+use falconer_process::Confinement;
 
 use crate::environment::Environment;
 use crate::host::Host;

@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use falconer_sandbox::HostId;
+use falconer_process::HostId;
 use falconer_store::{Death, Node as About, NodeId, Owner, Process};
 
 /// This hub among others.

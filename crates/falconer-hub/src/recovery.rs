@@ -1,7 +1,7 @@
 //! After somebody died: ends orphaned processes and closes what was open. Runs nothing.
 
 use falconer_event::{Event, Failure, RunId, Sequence};
-use falconer_sandbox::end_leftovers;
+use falconer_process::end_leftovers;
 use falconer_store::{
     Append, Death, EventQuery, Fence, InputQuery, InputState, LastTurn, LivePatch, NewEvent,
     NodeId, RequestQuery, RequestState, SessionId, SessionState, TurnOutcome,

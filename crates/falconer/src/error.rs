@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use falconer_sandbox::SpawnError;
+use falconer_process::SpawnError;
 
 use crate::failure::{Failure, FailureClass};
 use crate::isolation::IsolationError;

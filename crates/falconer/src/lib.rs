@@ -58,12 +58,12 @@ mod structured;
 mod tool;
 mod transport;
 
+pub use falconer_process::SpawnError;
 /// The wire types: messages, content blocks, control requests, hooks, permissions.
 pub use falconer_protocol as protocol;
 pub use falconer_protocol::message::ResultMessage;
 pub use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 pub use falconer_protocol::{Message, MessageKind, Priority, RawMessage};
-pub use falconer_sandbox::SpawnError;
 
 pub use client::{Client, Closed};
 pub use elicitation::{

@@ -10,7 +10,7 @@ use crate::workspace::{Kind, Package};
 const ARROWS: [(&str, &[&str]); 17] = [
     ("falconer-protocol", &[]),
     ("falconer-secret", &[]),
-    ("falconer-sandbox", &[]),
+    ("falconer-process", &[]),
     ("falconer-event", &["falconer-protocol"]),
     ("falconer-scenario", &[]),
     ("falconer-rule", &[]),
@@ -19,14 +19,14 @@ const ARROWS: [(&str, &[&str]); 17] = [
         &[
             "falconer-protocol",
             "falconer-rule",
-            "falconer-sandbox",
+            "falconer-process",
             "falconer-scenario",
             "falconer-secret",
         ],
     ),
     (
         "falconer",
-        &["falconer-protocol", "falconer-sandbox", "falconer-secret"],
+        &["falconer-protocol", "falconer-process", "falconer-secret"],
     ),
     (
         "falconer-native",
@@ -35,7 +35,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "falconer-engine",
             "falconer-event",
             // It holds the variables that were taken out of the environment of the process.
-            "falconer-sandbox",
+            "falconer-process",
             "falconer-scenario",
             "falconer-secret",
         ],
@@ -52,14 +52,14 @@ const ARROWS: [(&str, &[&str]); 17] = [
         ],
     ),
     (
-        // It ends the processes of a hub that died, which only the sandbox can find.
+        // It ends the processes of a hub that died, which only that crate can find.
         "falconer-hub",
         &[
             "falconer-session",
             "falconer-store",
             "falconer-event",
             "falconer-rule",
-            "falconer-sandbox",
+            "falconer-process",
             "falconer",
         ],
     ),
@@ -90,7 +90,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             // `record` and `replay` are its recorder and its cassettes.
             "falconer-testkit",
             // It closes the process at its start.
-            "falconer-sandbox",
+            "falconer-process",
             "falconer-secret",
             "falconer",
         ],
@@ -199,7 +199,7 @@ mod tests {
             ("falconer-engine", "falconer", Kind::Dev, false),
             ("falconer-session", "falconer-native", Kind::Dev, true),
             ("falconer-session", "falconer-native", Kind::Normal, false),
-            ("falconer-protocol", "falconer-sandbox", Kind::Normal, false),
+            ("falconer-protocol", "falconer-process", Kind::Normal, false),
             ("falconer-protocol", "xtask", Kind::Build, false),
         ];
         for (from, to, kind, passes) in table {

@@ -4,7 +4,7 @@
 use super::Problem;
 
 /// The one crate that may contain `unsafe`.
-const UNSAFE_CRATE: &str = "crates/falconer-sandbox/";
+const UNSAFE_CRATE: &str = "crates/falconer-process/";
 /// Words that follow `unsafe` where it is code and not prose.
 const UNSAFE_BEFORE: [&str; 5] = ["{", "fn ", "impl", "extern", "trait "];
 
@@ -38,7 +38,7 @@ fn complaint(path: &str, line: &str) -> Option<&'static str> {
         );
     }
     if !path.starts_with(UNSAFE_CRATE) && has_unsafe(line) {
-        return Some("only `falconer-sandbox` may contain `unsafe`: move the code there");
+        return Some("only `falconer-process` may contain `unsafe`: move the code there");
     }
     None
 }
@@ -123,7 +123,7 @@ mod tests {
                 None,
             ),
             (
-                "crates/falconer-sandbox/src/lib.rs",
+                "crates/falconer-process/src/lib.rs",
                 "//! Head.\nunsafe impl Send for X {}\n",
                 None,
             ),

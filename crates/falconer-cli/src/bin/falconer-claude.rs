@@ -19,7 +19,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
     // Before there are threads.
-    let sealed = falconer_sandbox::seal(falconer_secret::carries_secret);
+    let sealed = falconer_process::seal(falconer_secret::carries_secret);
     let environment = Environment::of_this_process();
     // Logins are of no use to this engine, but what they hold is a secret all the same.
     drop(Credentials::look(&environment, None));
@@ -47,7 +47,7 @@ fn main() {
 fn launch(cwd: std::path::PathBuf, redactor: Redactor) -> Launch {
     Launch {
         args: std::env::args_os().skip(1).collect(),
-        env: falconer_sandbox::variables(),
+        env: falconer_process::variables(),
         cwd,
         redactor,
     }

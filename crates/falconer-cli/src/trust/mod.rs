@@ -184,10 +184,10 @@ fn described_item(item: InspectedItem) -> TrustItem {
 
 /// Refuses to take a decision from a process that an agent has started.
 pub(crate) fn refuse_agents() -> Result<(), Fault> {
-    let variables = falconer_sandbox::variables();
+    let variables = falconer_process::variables();
     let is_mark = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("FALCONER_RUN_");
     // A command that wiped its environment still has the limits it inherited.
-    if falconer_sandbox::is_supervised() || variables.iter().any(|(name, _)| is_mark(name)) {
+    if falconer_process::is_supervised() || variables.iter().any(|(name, _)| is_mark(name)) {
         return Err(Fault::usage(
             "refused to take a decision from a command of an agent",
             "run it in a terminal of your own",

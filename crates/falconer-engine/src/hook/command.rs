@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
-use falconer_sandbox::{ExitStatus, Handle, Ladder, Output, Spec, Supervised};
+use falconer_process::{ExitStatus, Handle, Ladder, Output, Spec, Supervised};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -90,7 +90,7 @@ impl Hooks {
         let cwd = cwd.filter(|cwd| cwd.is_dir());
         spec.cwd = Some(cwd.unwrap_or_else(|| project.clone()));
         spec.drop_grace = GRACE;
-        let process = falconer_sandbox::spawn(spec).await;
+        let process = falconer_process::spawn(spec).await;
         let process = process.map_err(|error| error.to_string())?;
         Program::new(process).map_err(|error| format!("cannot use its pipes: {error}"))
     }

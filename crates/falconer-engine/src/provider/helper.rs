@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use falconer_sandbox::{ExitStatus, Handle, Spec, Supervised};
+use falconer_process::{ExitStatus, Handle, Spec, Supervised};
 use falconer_secret::Redactor;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::AsyncReadExt;
@@ -107,7 +107,7 @@ impl KeyHelper {
     }
 
     async fn run_to_its_end(&self) -> Result<SecretString, ApiFailure> {
-        let spawned = falconer_sandbox::spawn(self.spec()).await;
+        let spawned = falconer_process::spawn(self.spec()).await;
         let process = spawned.map_err(|error| failed(&format!("could not be started: {error}")))?;
         let Supervised {
             stdout,

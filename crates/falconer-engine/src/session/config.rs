@@ -5,9 +5,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use falconer_process::{Confinement, Unconfined};
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, SessionId};
-use falconer_sandbox::{Confinement, Unconfined};
 use serde_json::Value;
 
 use crate::environment::Environment;
@@ -70,7 +70,7 @@ impl SessionConfig {
             commands: Commands::default(),
             notices: Vec::new(),
             json_schema: None,
-            confinement: falconer_sandbox::confinement(),
+            confinement: falconer_process::confinement(),
         }
     }
 }

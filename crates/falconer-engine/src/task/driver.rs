@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use falconer_sandbox::{Exit, Handle, Ladder, Output};
+use falconer_process::{Exit, Handle, Ladder, Output};
 use tokio::io::AsyncReadExt;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::Instant;
@@ -129,8 +129,8 @@ struct Process {
     report: Output,
 }
 
-async fn spawn(spec: falconer_sandbox::Spec) -> Result<Process, TaskError> {
-    let process = falconer_sandbox::spawn(spec).await?;
+async fn spawn(spec: falconer_process::Spec) -> Result<Process, TaskError> {
+    let process = falconer_process::spawn(spec).await?;
     Ok(Process {
         output: process
             .handle

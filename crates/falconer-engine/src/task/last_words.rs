@@ -1,7 +1,7 @@
 //! What is told of a shell that has ended.
 
+use falconer_process::ExitStatus;
 use falconer_protocol::system::TaskStatus;
-use falconer_sandbox::ExitStatus;
 
 use super::TaskInfo;
 use super::event::{self, TaskEvent};

@@ -106,7 +106,7 @@ pub(crate) enum TaskError {
         source: std::io::Error,
     },
     #[error(transparent)]
-    Start(#[from] falconer_sandbox::SpawnError),
+    Start(#[from] falconer_process::SpawnError),
     #[error("failed to read from the command: {0}")]
     Pipe(std::io::Error),
     #[error("the session is ending")]

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use falconer_process::{ExitStatus, Spec};
 use falconer_protocol::ToolUseId;
-use falconer_sandbox::{ExitStatus, Spec};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 

@@ -33,8 +33,8 @@ pub(crate) mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use falconer_process::Confinement;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
-use falconer_sandbox::Confinement;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

@@ -30,7 +30,7 @@ impl Environment {
     /// That of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
-        Self::with(falconer_sandbox::variables(), Kind::Inherited)
+        Self::with(falconer_process::variables(), Kind::Inherited)
     }
 
     /// Exactly these variables; an engine that is chosen gets them, and no others.

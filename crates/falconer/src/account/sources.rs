@@ -39,7 +39,7 @@ impl Sources {
     /// The environment and home of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
-        Self::new().env(falconer_sandbox::variables()).home_of_env()
+        Self::new().env(falconer_process::variables()).home_of_env()
     }
 
     /// A key the caller gives; it comes before everything else.

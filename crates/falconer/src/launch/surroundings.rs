@@ -110,7 +110,7 @@ impl Surroundings {
     }
 
     async fn look_around(&mut self, options: &LaunchOptions) {
-        self.env = falconer_sandbox::variables();
+        self.env = falconer_process::variables();
         self.uid = user_id();
         let planned = environment(options, &self.env).variables;
         self.settings_variables = settings_variables::read(options, &planned);

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use falconer_sandbox::{ExitStatus, Handle, Ladder, SpawnError, Spec, Supervised};
+use falconer_process::{ExitStatus, Handle, Ladder, SpawnError, Spec, Supervised};
 use futures_util::future::BoxFuture;
 use tokio::io::AsyncWrite;
 use tokio::net::unix::pipe;
@@ -109,7 +109,7 @@ impl fmt::Debug for Subprocess {
 impl Transport for Subprocess {
     fn open(self: Box<Self>) -> BoxFuture<'static, Result<Link, Error>> {
         Box::pin(async move {
-            let process = falconer_sandbox::spawn(self.spec()).await;
+            let process = falconer_process::spawn(self.spec()).await;
             let process = process.map_err(|error| launch_error(error, &self.program))?;
             connect(&self, process).map_err(|source| Error::Transport {
                 doing: "connect to",

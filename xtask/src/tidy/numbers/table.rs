@@ -278,7 +278,7 @@ pub(super) const NUMBERS: &[Number] = &[
         &[("ARCHITECTURE.md", "reads them: {} KiB in memory")],
     ),
     number(
-        "crates/falconer-sandbox/src/supervise/sweep.rs",
+        "crates/falconer-process/src/supervise/sweep.rs",
         "SWEEP_LIMIT: Duration = ",
         &[("ARCHITECTURE.md", "({} seconds at most)")],
     ),

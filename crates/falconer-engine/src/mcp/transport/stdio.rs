@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use falconer_process::{ExitStatus, Handle, Ladder, Output, Spec};
 use falconer_protocol::mcp::McpStdioConfig;
-use falconer_sandbox::{ExitStatus, Handle, Ladder, Output, Spec};
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
@@ -59,7 +59,7 @@ pub(in crate::mcp) async fn start(
     spec.env.extend(own);
     spec.cwd = Some(wiring.cwd.clone());
     spec.drop_grace = LADDER.term;
-    let process = falconer_sandbox::spawn(spec).await;
+    let process = falconer_process::spawn(spec).await;
     let process = process.map_err(|error| error.to_string())?;
     let pipes = || -> io::Result<_> {
         let stdin = pipe::Sender::from_owned_fd(process.stdin)?;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use falconer_process::Unconfined;
 use falconer_protocol::permission::PermissionMode;
-use falconer_sandbox::Unconfined;
 use falconer_scenario::{Scenario, text, tool_use};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use falconer_process::ExitStatus;
 use falconer_protocol::Number;
 use falconer_protocol::tool::{BashInput, BashOutput};
-use falconer_sandbox::ExitStatus;
 use serde_json::{Value, json};
 
 use super::{Place, command};

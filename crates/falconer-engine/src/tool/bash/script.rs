@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use falconer_sandbox::Spec;
+use falconer_process::Spec;
 
 use super::environment;
 use crate::environment::Variables;

@@ -751,7 +751,7 @@ async fn there_is_a_limit_on_running_commands() {
 
 #[tokio::test]
 async fn confined_commands_read_and_move_but_do_not_write() {
-    let Ok(confinement) = falconer_sandbox::confinement() else {
+    let Ok(confinement) = falconer_process::confinement() else {
         panic!("this machine cannot confine commands");
     };
     let den = Den::new();

@@ -7,7 +7,7 @@ use std::io::{BufRead, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use falconer_sandbox::{ExitStatus, Ladder, Spec, spawn};
+use falconer_process::{ExitStatus, Ladder, Spec, spawn};
 use tokio::io::AsyncReadExt;
 
 use super::hunt::{Hunter, hunt};

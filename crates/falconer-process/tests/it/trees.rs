@@ -1,6 +1,6 @@
 //! What a process has started is gone when its exit is published.
 
-use falconer_sandbox::ExitStatus;
+use falconer_process::ExitStatus;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::{Den, KILL_NOW, RESTLESS, clean_status, until};

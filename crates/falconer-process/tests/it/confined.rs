@@ -11,7 +11,7 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use falconer_sandbox::{ExitStatus, Spec};
+use falconer_process::{ExitStatus, Spec};
 
 use crate::process::{clean_status, spawn, until};
 

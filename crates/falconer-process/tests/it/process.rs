@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use falconer_sandbox::{Exit, ExitStatus, Ladder, SpawnError, Spec, Supervised};
+use falconer_process::{Exit, ExitStatus, Ladder, SpawnError, Spec, Supervised};
 use tempfile::TempDir;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
@@ -98,7 +98,7 @@ fn is_zombie(pid: u32) -> bool {
 }
 
 pub(crate) fn spawn(spec: Spec) -> Result<Supervised, SpawnError> {
-    block_on(falconer_sandbox::spawn(spec))
+    block_on(falconer_process::spawn(spec))
 }
 
 pub(crate) fn exited(supervised: &Supervised) -> Exit {

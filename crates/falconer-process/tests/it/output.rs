@@ -1,6 +1,6 @@
 //! What a process writes is read to its end, and not longer.
 
-use falconer_sandbox::{ExitStatus, Supervised};
+use falconer_process::{ExitStatus, Supervised};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::process::{Den, LIMIT};
@@ -19,7 +19,7 @@ async fn start(den: &Den, last_words: &str) -> Supervised {
     let outlaw = ": >here; while [ -e here ]; do echo outlaw; sleep 0.01; done";
     let wait = "until [ -e here ]; do sleep 0.01; done";
     let script = format!("(setsid env -i sh -c '{outlaw}' &); {wait}; {last_words}");
-    falconer_sandbox::spawn(den.spec(&script)).await.unwrap()
+    falconer_process::spawn(den.spec(&script)).await.unwrap()
 }
 
 #[tokio::test]

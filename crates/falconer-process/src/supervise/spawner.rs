@@ -27,12 +27,12 @@ use crate::error::SpawnError;
 /// Dropping the future before it is done ends the process if it was started.
 ///
 /// ```
-/// use falconer_sandbox::{ExitStatus, Spec};
+/// use falconer_process::{ExitStatus, Spec};
 ///
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), falconer_sandbox::SpawnError> {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), falconer_process::SpawnError> {
 /// let mut spec = Spec::new("sh");
 /// spec.args = vec!["-c".into(), "setsid sleep 1000 & exit 3".into()];
-/// let process = falconer_sandbox::spawn(spec).await?;
+/// let process = falconer_process::spawn(spec).await?;
 /// let exit = process.handle.exited().await;
 /// assert_eq!(exit.status, ExitStatus::Code(3));
 /// assert!(exit.leftovers.is_empty()); // the sleep is gone, too

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use falconer_sandbox::{ExitStatus, Ladder};
+use falconer_process::{ExitStatus, Ladder};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::{Den, KILL_NOW, LIMIT, TERM_NOW, clean_status, until};
@@ -104,7 +104,7 @@ fn dropping_the_handle_kills_after_the_grace_of_the_spec() {
 fn dropping_the_spawn_future_leaves_nothing() {
     let den = Den::new();
     for _ in 0..20 {
-        let mut spawning = Box::pin(falconer_sandbox::spawn(den.spec("sleep 1000")));
+        let mut spawning = Box::pin(falconer_process::spawn(den.spec("sleep 1000")));
         let waker = std::task::Waker::noop();
         let _ = spawning
             .as_mut()

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use falconer_sandbox::{ExitStatus, HostId, SpawnError, Spec};
+use falconer_process::{ExitStatus, HostId, SpawnError, Spec};
 
 use crate::process::{Den, clean_status, spawn};
 

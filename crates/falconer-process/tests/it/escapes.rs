@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 
-use falconer_sandbox::ExitStatus;
+use falconer_process::ExitStatus;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::{Den, KILL_NOW, clean_status, until};

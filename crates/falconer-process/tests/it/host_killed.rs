@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use falconer_sandbox::{HostId, end_leftovers};
+use falconer_process::{HostId, end_leftovers};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::{Den, RESTLESS, clean_status, processes_where, until};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use falconer_sandbox::{ExitStatus, Spec, spawn};
+use falconer_process::{ExitStatus, Spec, spawn};
 use tokio::io::AsyncReadExt;
 
 type Failure = Box<dyn std::error::Error>;
