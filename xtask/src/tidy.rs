@@ -5,6 +5,7 @@
 
 mod architecture;
 mod arrows;
+mod dependencies;
 mod documents;
 mod machine;
 mod manifests;
@@ -101,6 +102,8 @@ fn check(workspace: &Workspace, files: &[TextFile]) -> Vec<Problem> {
         &paths,
         &workspace.packages,
     ));
+    problems.extend(dependencies::check_reasons(text("Cargo.toml")));
+    problems.extend(dependencies::check_count(text("Cargo.lock")));
     problems.extend(documents::check_changelog(text("CHANGELOG.md")));
     problems.extend(documents::check_readme(
         text("README.md"),
