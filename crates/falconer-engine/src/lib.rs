@@ -4,7 +4,6 @@
 //! through channels, the environment and the working directory are given. So thousands of
 //! sessions fit into one process, and the executable `falconer-claude` is a thin front.
 
-mod environment;
 mod file_state;
 mod frame;
 mod front;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use falconer_process::Confinement;
+use falconer_secret::Environment;
 
-use crate::environment::Environment;
 use crate::host::Host;
 use crate::permission::Hidden;
 use crate::provider::SideModel;

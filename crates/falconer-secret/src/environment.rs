@@ -1,160 +1,128 @@
-//! Environments without keys.
-//!
-//! Commands, hooks, helpers and MCP servers run for the agent or its user, not for the engine:
-//! none of them gets a key that authenticates the engine, or Falconer itself, unless somebody gave
-//! it to them by name.
+//! The variables a session sees. Nothing here reads the environment of the process.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::name::ends_like_a_secret;
+use crate::key::{KEEP_VARIABLE, Kept, without_keys};
+use crate::redactor::Redactor;
 
-/// The variable that lists, separated by commas, the keys that child processes keep.
+/// Names and values, as of one moment.
+pub type Variables = BTreeMap<OsString, OsString>;
+
+/// The variables of one session, shared by everything in it.
 ///
-/// It counts only in the environment that Falconer was started with: a settings file cannot set it.
-pub const KEEP_VARIABLE: &str = "FALCONER_SHELL_KEEP_ENV";
+/// Settings files and the host may add to them while the session runs.
+#[derive(Default)]
+pub struct Environment {
+    variables: RwLock<Arc<Variables>>,
+    /// Learns every secret that the session comes to know.
+    redactor: Redactor,
+}
 
-/// Variables that begin like this and end like a secret authenticate the engine or Falconer.
-const OWN_PREFIXES: &[&str] = &["ANTHROPIC_", "CLAUDE_", "FALCONER_"];
-
-/// Keys of the engine whatever they look like.
-const OWN_KEYS: &[&str] = &["AWS_BEARER_TOKEN_BEDROCK"];
-
-/// Keys that belong to the user's tools, unless the engine itself uses them.
-const AWS_KEYS: &[&str] = &[
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-];
-
-/// The variable that makes the engine use the keys of AWS.
-const BEDROCK: &str = "CLAUDE_CODE_USE_BEDROCK";
-
-/// Names of keys that child processes keep.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept(Vec<String>);
-
-impl Kept {
-    /// Reads the names from the environment the process was started with.
-    pub fn of<'a>(variables: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>) -> Self {
-        let mut variables = variables.into_iter();
-        let list = variables.find(|(name, _)| *name == KEEP_VARIABLE);
-        let list = list.and_then(|(_, value)| value.to_str());
-        let names = list.unwrap_or_default().split(',').map(str::trim);
-        Self(
-            names
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned)
-                .collect(),
-        )
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|kept| kept == name)
+/// Names only: values may be keys.
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.snapshot().keys()).finish()
     }
 }
 
-/// Returns whether a variable authenticates the engine or Falconer itself.
-///
-/// The keys of AWS are not among them: see [`without_keys`].
-pub fn is_key(name: &OsStr, value: &OsStr) -> bool {
-    let Some(name) = name.to_str() else {
-        return false;
-    };
-    let is_own = OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    let ends_in_url = name.ends_with("_URL");
-    OWN_KEYS.contains(&name)
-        || is_own && ends_like_a_secret(name)
-        || is_own && ends_in_url && value.as_encoded_bytes().contains(&b'@')
+impl Environment {
+    /// Makes the variables of a session that nobody shares a redactor with.
+    pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self::with_redactor(variables, Redactor::default())
+    }
+
+    /// The same, for a host that has a redactor already: it learns what the session learns.
+    pub fn with_redactor(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        redactor: Redactor,
+    ) -> Self {
+        let variables: Variables = variables.into_iter().collect();
+        redactor.learn_variables(borrowed(&variables));
+        Self {
+            variables: RwLock::new(Arc::new(variables)),
+            redactor,
+        }
+    }
+
+    /// Takes the secrets of the session out of what is written.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// All variables; later changes do not show.
+    pub fn snapshot(&self) -> Arc<Variables> {
+        let variables = self.variables.read();
+        Arc::clone(&variables.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A variable that is set, not empty, and valid Unicode.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let value = self.snapshot().get(OsStr::new(name))?.clone();
+        value.into_string().ok().filter(|value| !value.is_empty())
+    }
+
+    /// Returns `true` if a switch is on: `1`, `true`, `yes` or `on`.
+    pub fn is_on(&self, name: &str) -> bool {
+        let value = self.text(name).unwrap_or_default().to_ascii_lowercase();
+        matches!(value.as_str(), "1" | "true" | "yes" | "on")
+    }
+
+    /// Returns the home directory that the variables name.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.text("HOME").map(PathBuf::from)
+    }
+
+    /// Sets variables. Only the environment a session was started with says which keys child
+    /// processes keep.
+    pub fn extend(&self, more: impl IntoIterator<Item = (OsString, OsString)>) {
+        let more = more.into_iter().filter(|(name, _)| name != KEEP_VARIABLE);
+        let more: Variables = more.collect();
+        self.redactor.learn_variables(borrowed(&more));
+        let mut variables = self
+            .variables
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut variables).extend(more);
+    }
 }
 
-/// Returns whether a variable carries a secret, of the engine or of anybody else.
-///
-/// A process that holds keys moves these out of its own environment.
-pub fn carries_secret(name: &OsStr, value: &OsStr) -> bool {
-    is_key(name, value) || name.to_str().is_some_and(ends_like_a_secret)
+fn borrowed(variables: &Variables) -> impl Iterator<Item = (&OsStr, &OsStr)> + Clone {
+    let variables = variables.iter();
+    variables.map(|(name, value)| (name.as_os_str(), value.as_os_str()))
 }
 
-/// Returns the variables that a child process may have.
-pub fn without_keys<'a, I>(variables: I, kept: &Kept) -> Vec<(OsString, OsString)>
-where
-    I: IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
-    I::IntoIter: Clone,
-{
-    let variables = variables.into_iter();
-    let uses_aws = variables
-        .clone()
-        .any(|(name, value)| name == BEDROCK && is_on(value));
-    let may_have = |(name, value): &(&OsStr, &OsStr)| {
-        let text = name.to_str().unwrap_or_default();
-        let is_key = is_key(name, value) || uses_aws && AWS_KEYS.contains(&text);
-        !is_key || kept.has(text)
-    };
-    let passed = variables.filter(may_have);
-    passed
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
-}
-
-/// Anything that does not say no: a switch that is misread must not give a key away.
-fn is_on(value: &OsStr) -> bool {
-    let value = value.to_string_lossy().to_ascii_lowercase();
-    !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
+/// Returns the environment of a child process: commands, hooks, helpers and MCP servers get no key.
+pub fn for_children(variables: &Variables) -> Vec<(OsString, OsString)> {
+    let variables = borrowed(variables);
+    without_keys(variables.clone(), &Kept::of(variables))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(variables: &[(&str, &str)]) -> Vec<String> {
-        let variables = variables
-            .iter()
-            .map(|(name, value)| (OsStr::new(*name), OsStr::new(*value)));
-        let kept = Kept::of(variables.clone());
-        let left = without_keys(variables, &kept);
-        left.into_iter()
-            .map(|(name, _)| name.into_string().unwrap())
-            .collect()
+    #[test]
+    fn values_are_never_shown() {
+        let environment = Environment::new([("ANTHROPIC_API_KEY".into(), "sk-ant-secret".into())]);
+        let shown = format!("{environment:?}");
+        assert!(shown.contains("ANTHROPIC_API_KEY"), "{shown}");
+        assert!(!shown.contains("sk-ant-secret"), "{shown}");
     }
 
     #[test]
-    fn keys_of_the_engine_are_left_out() {
-        for key in [
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "ANTHROPIC_CUSTOM_HEADERS",
-            "ANTHROPIC_FOUNDRY_API_KEY",
-            "ANTHROPIC_ADMIN_KEY",
-            "CLAUDE_API_KEY",
-            "CLAUDE_CODE_OAUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
-            "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
-            "AWS_BEARER_TOKEN_BEDROCK",
-            "FALCONER_TOKEN",
-        ] {
-            assert_eq!(names(&[(key, "k"), ("A", "1")]), ["A"], "{key}");
-            let keep = (KEEP_VARIABLE, &*format!("X, {key}"));
-            assert_eq!(names(&[(key, "k"), keep]), [key, KEEP_VARIABLE]);
-        }
-        for plain in [
-            "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-            "CLAUDE_CONFIG_DIR",
-            "ANTHROPIC_MODEL",
-            "ANTHROPIC_BASE_URL",
-            "GITHUB_TOKEN",
-            "FALCONER_STATE_DIR",
-        ] {
-            assert_eq!(names(&[(plain, "https://x")]), [plain]);
-        }
-        assert!(names(&[("ANTHROPIC_BASE_URL", "https://u:p@x")]).is_empty());
-    }
-
-    #[test]
-    fn keys_of_aws_are_left_out_while_the_engine_uses_them() {
-        let aws = ("AWS_SECRET_ACCESS_KEY", "k");
-        assert_eq!(names(&[aws]), ["AWS_SECRET_ACCESS_KEY"]);
-        for on in ["1", "true", "TRUE", "enabled"] {
-            assert_eq!(names(&[aws, (BEDROCK, on)]), [BEDROCK], "{on}");
-        }
-        assert_eq!(names(&[aws, (BEDROCK, "0")]).len(), 2);
+    fn settings_cannot_keep_a_key_for_children() {
+        let environment = Environment::new([("ANTHROPIC_API_KEY".into(), "k".into())]);
+        environment.extend([
+            (KEEP_VARIABLE.into(), "ANTHROPIC_API_KEY".into()),
+            ("ANTHROPIC_AUTH_TOKEN".into(), "from-settings-0123".into()),
+            ("A".into(), "1".into()),
+        ]);
+        let children = for_children(&environment.snapshot());
+        assert_eq!(children, [("A".into(), "1".into())]);
+        let text = environment.redactor().text("it is from-settings-0123");
+        assert_eq!(text.as_deref(), Some("it is [redacted]"));
     }
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use crate::environment::is_key;
 use crate::form::forms;
+use crate::key::is_key;
 use crate::name::{ends_like_a_secret, is_secret_name};
 use crate::unfinished::Unfinished;
 

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use falconer_protocol::{MessageUuid, SessionId};
+use falconer_secret::Environment;
 use serde_json::{Map, Value, json};
 
 use super::Outbox;
-use crate::environment::Environment;
 
 /// Speaks for one session. Cheap to clone; all clones speak for the same one.
 #[derive(Debug, Clone)]

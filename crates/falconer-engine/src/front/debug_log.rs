@@ -4,8 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_secret::Environment;
+
 use super::flags::Flags;
-use crate::environment::Environment;
 use crate::transcript::config_dir;
 
 /// Where debug lines go.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use falconer_rule::{Call, Voice};
 use falconer_scenario::Scenario;
+use falconer_secret::Environment;
 use serde_json::Value;
 
 use super::failure::StartupFailure;
 use super::flags::Flags;
 use super::open::{Launch, Model, prepare};
-use crate::environment::Environment;
 use crate::session;
 use crate::session::config::Input;
 

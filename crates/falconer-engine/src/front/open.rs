@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use falconer_protocol::SessionId;
 use falconer_scenario::Scenario;
-use falconer_secret::Redactor;
+use falconer_secret::{Environment, Redactor};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::mpsc;
@@ -17,7 +17,6 @@ use super::failure::{FailureResults, StartupFailure};
 use super::flags::{Flags, InputFormat};
 use super::prepare::{Draft, User};
 use super::surroundings;
-use crate::environment::Environment;
 
 use crate::provider::scripted::Scripted;
 use crate::provider::{Provider, ProviderSettings, Renewable};

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, SessionId};
+use falconer_secret::Environment;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::failure::StartupFailure;
 use super::flags::{Flags, Prompts};
 use super::named_json::{self, NamedJson};
-use crate::environment::Environment;
 use crate::provider::Provider;
 use crate::session::config::{
     Input, McpChoice, PermissionPrompt, SessionConfig, SettingsChoice, Start,

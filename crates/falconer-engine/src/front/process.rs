@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use falconer_secret::Environment;
 use tokio::sync::oneshot;
 
 use super::check::check;
@@ -16,7 +17,6 @@ use super::render::Renderer;
 use super::signals::{Signalled, Signals};
 use super::stdin::{self, InputEnd, Piped};
 use super::{help, stdout};
-use crate::environment::Environment;
 use crate::session::config::Input;
 
 /// How long what a session left may take to be written after a signal.

@@ -9,13 +9,13 @@ use std::io::Write;
 use std::time::Duration;
 
 use bytes::Bytes;
+use falconer_secret::Environment;
 use tokio::sync::mpsc;
 
 use super::failure::StartupFailure;
 use super::flags::{InputFormat, OutputFormat};
 use super::process::{End, Streams};
 use super::{open, stdin};
-use crate::environment::Environment;
 use crate::frame::reply::Reply;
 use crate::session::line::{self, Line};
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use falconer_secret::Environment;
+
 use super::failure::StartupFailure;
-use crate::environment::Environment;
 use crate::session::config::{Decided, SettingsChoice};
 use crate::settings::{Enabled, Found, Settings, Sources, Trust, UserConfig};
 

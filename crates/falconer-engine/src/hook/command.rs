@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use falconer_process::{ExitStatus, Handle, Ladder, Output, Spec, Supervised};
+use falconer_secret::for_children;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -17,7 +18,6 @@ use super::answer::{Ran, read_output};
 use super::registry::{Command, Hook, Waiting};
 use super::report::Written;
 use super::{DEFAULT_TIMEOUT, Hooks, Occasion, RunIn};
-use crate::environment::for_children;
 
 /// How much of each stream is kept; the rest is read and dropped.
 const OUTPUT: usize = 1024 * 1024;

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use falconer_secret::Environment;
 use futures_util::StreamExt;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
@@ -10,7 +11,6 @@ use super::answer::{Ran, read_output};
 use super::registry::{Hook, Request, SettingsHooks};
 use super::report::Written;
 use super::{DEFAULT_TIMEOUT, Hooks, Occasion};
-use crate::environment::Environment;
 
 /// Longest answer that is read.
 const ANSWER: usize = 1024 * 1024;

@@ -22,11 +22,11 @@ use std::time::Duration;
 
 use falconer_protocol::ToolUseId;
 use falconer_protocol::hook::{HookEvent, HookInput, HookMatcher};
+use falconer_secret::Environment;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::environment::Environment;
 use crate::frame::Outbox;
 use crate::host::Host;
 

@@ -9,11 +9,11 @@ use falconer_protocol::hook::{
     HookEvent, HookInput, HookMatcher, HookPermissionDecision, OnFailure, PreToolUseInput,
     StopInput, UserPromptSubmitInput,
 };
+use falconer_secret::Environment;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Block, Decision, Fired, Hooks, NoVerdict, SettingsHooks, Shown, Surroundings};
-use crate::environment::Environment;
 use crate::host::Host;
 use crate::host::lane::HostLane;
 

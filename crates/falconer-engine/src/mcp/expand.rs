@@ -1,8 +1,7 @@
 //! Variables in configurations: `${NAME}` and `${NAME:-default}`.
 
 use falconer_protocol::mcp::McpServerConfig;
-
-use crate::environment::Environment;
+use falconer_secret::Environment;
 
 /// A variable that is not set and has no default.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,8 +103,9 @@ pub(crate) fn interpolate(text: &str, value: impl Fn(&str) -> Option<String>) ->
 
 #[cfg(test)]
 mod tests {
+    use falconer_secret::Environment;
+
     use super::{Unset, braces, interpolate};
-    use crate::environment::Environment;
 
     #[test]
     fn braces_are_filled_in_or_named() {

@@ -25,9 +25,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_protocol::control::{Elicitation as Question, ElicitationReply};
+use falconer_secret::Environment;
 use futures_util::future::BoxFuture;
 
-use crate::environment::Environment;
 use crate::host::Host;
 use crate::trust::Seal;
 

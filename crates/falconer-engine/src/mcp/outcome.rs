@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use falconer_secret::Redactor;
+use falconer_secret::{Environment, Redactor};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
 use super::name;
-use crate::environment::Environment;
 use crate::task::private_directory;
 use crate::tool::{Attempt, Outcome};
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use falconer_protocol::{Object, ToolUseId};
+use falconer_secret::Environment;
 use futures_util::future::BoxFuture;
 use rmcp::ServiceError;
 use rmcp::model::{CallToolRequestParams, CallToolResult, RequestMetaObject};
@@ -14,7 +15,6 @@ use super::listing::Listed;
 use super::outcome::{self, Overflow};
 use super::server::{Server, State};
 use super::servers::CallFailure;
-use crate::environment::Environment;
 use crate::tool::{Call, Outcome, Target, Tool, ToolOrigin};
 use crate::workbench::Workbench;
 

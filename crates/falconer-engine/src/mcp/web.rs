@@ -1,9 +1,8 @@
 //! HTTP clients for servers that a user configured.
 
+use falconer_secret::Environment;
 use reqwest::redirect::Policy;
 use reqwest::{Client, NoProxy, Proxy};
-
-use crate::environment::Environment;
 
 /// A client that follows no redirects, since headers of a configuration may be secrets, and takes
 /// its proxies from the session's environment and not from the process.

@@ -8,6 +8,7 @@ mod sign;
 
 use std::sync::Arc;
 
+use falconer_secret::Environment;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
@@ -25,7 +26,6 @@ use super::{
     ApiFailure, ApiRequest, Capabilities, ConnectError, FailureKind, Provider, ProviderSettings,
     Streaming,
 };
-use crate::environment::Environment;
 
 const VERSION: &str = "bedrock-2023-05-31";
 

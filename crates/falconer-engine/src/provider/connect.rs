@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use falconer_secret::Environment;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -17,7 +18,6 @@ use super::record::Recording;
 use super::scripted::Scripted;
 use super::timeouts::Timeouts;
 use super::{Capabilities, Provider};
-use crate::environment::Environment;
 
 const DEFAULT_BASE: &str = "https://api.anthropic.com";
 

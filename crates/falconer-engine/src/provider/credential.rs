@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use falconer_secret::Environment;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::helper::{Freshness, KeyHelper};
 use super::{ApiFailure, FailureKind};
-use crate::environment::Environment;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 

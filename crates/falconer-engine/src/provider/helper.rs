@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_process::{ExitStatus, Handle, Spec, Supervised};
-use falconer_secret::Redactor;
+use falconer_secret::{Environment, Redactor, Variables, for_children};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::AsyncReadExt;
 use tokio::sync::Mutex;
@@ -14,7 +14,6 @@ use tokio::time::Instant;
 
 use super::timeouts::millis;
 use super::{ApiFailure, FailureKind};
-use crate::environment::{Environment, Variables, for_children};
 
 /// How long a key is used without a variable that says otherwise.
 const DEFAULT_TTL: Duration = Duration::from_secs(300);

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
+use falconer_secret::Environment;
 use reqwest::{Certificate, Client, ClientBuilder, Identity, NoProxy, Proxy, Url};
 use tokio::runtime::Handle;
 
 use super::{ApiFailure, ConnectError};
-use crate::environment::Environment;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 

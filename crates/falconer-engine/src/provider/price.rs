@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use falconer_protocol::usage::Usage;
+use falconer_secret::Environment;
 use serde::Deserialize;
 
 use super::ConnectError;
-use crate::environment::Environment;
 
 const DATA: &str = include_str!("prices.json");
 

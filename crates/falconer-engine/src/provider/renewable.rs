@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use falconer_secret::Environment;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -9,7 +10,6 @@ use super::{
     ApiFailure, ApiRequest, Capabilities, ConnectError, Provider, ProviderSettings, Streaming,
     connect,
 };
-use crate::environment::Environment;
 
 /// The provider of an environment, as of the last time somebody looked at it.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use falconer_secret::Environment;
+
 use super::{ApiFailure, FailureKind};
-use crate::environment::Environment;
 
 /// How often, and how long apart.
 #[derive(Debug, Clone, PartialEq, Eq)]

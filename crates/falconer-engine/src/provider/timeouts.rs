@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::environment::Environment;
+use falconer_secret::Environment;
 
 /// How long a provider waits for an answer to begin, and to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use falconer_process::{Confinement, Unconfined};
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, SessionId};
+use falconer_secret::Environment;
 use serde_json::Value;
 
-use crate::environment::Environment;
 use crate::provider::Provider;
 use crate::settings::Found;
 

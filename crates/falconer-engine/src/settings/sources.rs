@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_secret::Environment;
 use serde_json::Value;
 
 use super::merge::merge;
 use super::read::read_object;
 use super::trust::{ProjectLayers, ProjectServers, Seals, Trust};
 use super::{Files, Layer, Source};
-use crate::environment::Environment;
 use crate::trust::TrustStore;
 
 /// Files of the administrator.

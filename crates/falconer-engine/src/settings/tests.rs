@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use falconer_secret::Environment;
 use serde_json::{Value, json};
 
 use super::{Enabled, Folder, McpScope, Settings, Source, Sources, Trust, UserConfig};
-use crate::environment::Environment;
 
 struct Disk {
     root: tempfile::TempDir,

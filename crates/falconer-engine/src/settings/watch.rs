@@ -75,7 +75,7 @@ impl Watch {
 mod tests {
     use super::super::Enabled;
     use super::*;
-    use crate::environment::Environment;
+    use falconer_secret::Environment;
 
     #[test]
     fn files_that_are_changed_made_and_removed_are_noticed_once() {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use falconer_protocol::SessionId;
+use falconer_secret::Environment;
 use uuid::Uuid;
 
 use super::project_key::project_key;
-use crate::environment::Environment;
 
 /// The configuration directory: `CLAUDE_CONFIG_DIR`, or `.claude` in the home directory.
 pub(crate) fn config_dir(environment: &Environment) -> Option<PathBuf> {

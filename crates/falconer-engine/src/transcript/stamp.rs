@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::{Object, SessionId};
+use falconer_secret::Environment;
 use falconer_secret::Redactor;
 use jiff::Timestamp;
 use serde_json::json;
-
-use crate::environment::Environment;
 
 /// The fields that are the same for all entries of a run.
 #[derive(Debug, Clone)]

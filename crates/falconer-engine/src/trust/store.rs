@@ -9,10 +9,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use falconer_secret::Environment;
 use serde::{Deserialize, Serialize};
 
 use super::inspection::Inspection;
-use crate::environment::Environment;
 
 /// A file of ours is never this large.
 const MAX_FILE: u64 = 4 * 1024 * 1024;

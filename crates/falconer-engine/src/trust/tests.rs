@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_secret::Environment;
 use serde_json::{Value, json};
 
 use super::class::{Class, KEYS, Keys};
 use super::{Standing, TrustError, TrustStore, inspect};
-use crate::environment::Environment;
 use crate::settings::{Change, Enabled, Folder, Scope, Settings, Sources, Trust};
 
 struct Disk {

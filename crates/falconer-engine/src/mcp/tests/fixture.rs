@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use falconer_protocol::Object;
 use falconer_protocol::mcp::{McpServerConfig, McpStdioConfig};
+use falconer_secret::Environment;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::environment::Environment;
 use crate::host::Host;
 use crate::host::lane::HostLane;
 use crate::mcp::outcome::Overflow;

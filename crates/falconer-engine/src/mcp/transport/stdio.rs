@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use falconer_process::{ExitStatus, Handle, Ladder, Output, Spec};
 use falconer_protocol::mcp::McpStdioConfig;
+use falconer_secret::{Variables, for_children};
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
@@ -17,7 +18,6 @@ use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 
 use super::LONGEST_MESSAGE;
-use crate::environment::{Variables, for_children};
 use crate::mcp::Wiring;
 
 /// How much of a server's complaints is kept.

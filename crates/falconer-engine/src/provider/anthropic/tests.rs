@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use falconer_secret::Environment;
 use falconer_testkit::ApiServer;
 use falconer_testkit::scenario::{
     Reply, Scenario, StreamFault, garbage, hang, reset, status, text, thinking,
@@ -12,7 +13,6 @@ use falconer_testkit::scenario::{
 use serde_json::json;
 
 use super::*;
-use crate::environment::Environment;
 use crate::provider::assemble::Assembler;
 use crate::provider::{ProviderSettings, connect};
 

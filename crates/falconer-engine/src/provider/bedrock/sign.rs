@@ -5,13 +5,13 @@ use std::time::SystemTime;
 use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
+use falconer_secret::Environment;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::super::credential::sensitive;
 use super::super::{ApiFailure, ConnectError, FailureKind};
-use crate::environment::Environment;
 
 const SERVICE: &str = "bedrock";
 

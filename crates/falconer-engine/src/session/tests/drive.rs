@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use falconer_scenario::Scenario;
+use falconer_secret::Environment;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::environment::Environment;
 use crate::provider::scripted::Scripted;
 use crate::session::config::SessionConfig;
 use crate::session::open::SessionHandle;

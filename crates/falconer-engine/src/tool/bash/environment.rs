@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::environment::{Variables, for_children};
+use falconer_secret::{Variables, for_children};
 
 /// Set for every command, so that programs know who calls them and do not open an editor.
 const MARKS: &[(&str, &str)] = &[("CLAUDECODE", "1"), ("GIT_EDITOR", "true")];

@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use falconer_process::Spec;
+use falconer_secret::Variables;
 
 use super::environment;
-use crate::environment::Variables;
 
 /// What runs in front of the command. Both outputs become one, in the order of writing; input
 /// is empty; and when the shell exits it says where, through what was its standard error.

@@ -19,9 +19,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use falconer_protocol::MessageUuid;
 use falconer_protocol::control::RewindResponse;
+use falconer_secret::Environment;
 
 use super::place::{Place, create_private_dir};
-use crate::environment::Environment;
 use copies::Copies;
 use journal::{Journal, Record};
 

@@ -359,8 +359,9 @@ fn close(call: OpenCall) -> Entry {
 
 #[cfg(test)]
 mod tests {
+    use falconer_secret::Environment;
+
     use super::*;
-    use crate::environment::Environment;
     use crate::transcript::load;
     use crate::transcript::place::Place;
 

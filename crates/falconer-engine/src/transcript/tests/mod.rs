@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::{MessageUuid, SessionId};
+use falconer_secret::Environment;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -17,7 +18,6 @@ use super::{
     AssistantBlock, Entry, OpenError, Opened, Origin, Place, Prompt, Request, Stamp, ToolResult,
     Transcript,
 };
-use crate::environment::Environment;
 
 /// A configuration directory and a project of its own.
 struct Room {
