@@ -10,7 +10,6 @@ mod front;
 mod hook;
 mod host;
 mod mcp;
-mod no_links;
 mod permission;
 mod provider;
 mod session;

@@ -18,12 +18,14 @@
 //! ancestors; and one that runs as a user whom we may not signal. Whoever reads what the program
 //! writes through [`Output`] does not wait for it.
 //!
-//! A program may also be [confined](confinement) to reading.
+//! A program may also be [confined](confinement) to reading. [`no_links`] opens and replaces files
+//! without following a link, for whoever judged a path before.
 //!
 //! Linux 5.4 or newer only. This crate is the only one of the workspace with `unsafe` code.
 
 mod confine;
 mod error;
+pub mod no_links;
 #[expect(
     unsafe_code,
     reason = "overwriting the memory where the kernel put the environment has no safe interface"

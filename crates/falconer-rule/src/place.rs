@@ -36,6 +36,21 @@ impl Place {
         Walk::new(PathBuf::new(), path).place(spelled(path), is_clear)
     }
 
+    /// Returns the path of a file that is to be written: its directory without links, its own name
+    /// as it is.
+    pub fn destination(path: &Path) -> PathBuf {
+        // `..` after a link means another directory than the spelling says.
+        let has_dots = path.components().any(|it| it == Component::ParentDir);
+        let place = Self::of(path);
+        match (place.spelled.parent(), place.spelled.file_name()) {
+            (Some(_), Some(name)) if !has_dots => {
+                let parent = path.parent().unwrap_or(Path::new("/"));
+                Self::of(parent).real.join(name)
+            }
+            _ => place.real,
+        }
+    }
+
     /// The place that a relative path means here.
     pub(crate) fn below(&self, path: &Path) -> Self {
         let spelled = spelled(&self.spelled.join(path));
@@ -139,5 +154,33 @@ impl Walk {
                 self.real = next;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_links_and_files_keep_their_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("dir/sub")).unwrap();
+        symlink("dir/sub", root.join("link")).unwrap();
+        symlink("/etc/passwd", root.join("dir/file")).unwrap();
+        let check = |written: &str, expected: &str| {
+            assert_eq!(Place::destination(&root.join(written)), root.join(expected));
+        };
+        check("link/new", "dir/sub/new");
+        check("dir/file", "dir/file");
+        check("dir/./new", "dir/new");
+        check("link/../new", "dir/new");
+        check("not/there/yet", "not/there/yet");
+        assert_eq!(
+            Place::of(&root.join("dir/file")).real,
+            Path::new("/etc/passwd")
+        );
     }
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use falconer_rule::Place;
+
 use super::place;
-use crate::no_links;
 
 /// Larger files are compared by size and time of change alone.
 const HASHED: u64 = 64 << 20;
@@ -118,7 +119,7 @@ fn key(path: &Path) -> PathBuf {
 }
 
 fn hash_of(path: &Path) -> Option<blake3::Hash> {
-    let (file, metadata) = place::open_regular(path, &no_links::source(path)).ok()?;
+    let (file, metadata) = place::open_regular(path, &Place::of(path).real).ok()?;
     if metadata.len() > HASHED {
         return None;
     }

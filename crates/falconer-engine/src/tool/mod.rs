@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use falconer_process::Confinement;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
+use falconer_rule::Place;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +43,6 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use file_memory::FileMemory;
 pub(crate) use todo::Todos;
 
-use crate::no_links;
 use crate::workbench::Workbench;
 
 /// Something the model can call.
@@ -166,13 +166,13 @@ impl Call {
     /// Where to read the file that the input names.
     pub(crate) fn source(&self, path: &Path) -> PathBuf {
         let judged = self.bounds.file.clone();
-        judged.unwrap_or_else(|| no_links::source(path))
+        judged.unwrap_or_else(|| Place::of(path).real)
     }
 
     /// Where to write the file that the input names.
     pub(crate) fn destination(&self, path: &Path) -> PathBuf {
         let judged = self.bounds.file.clone();
-        judged.unwrap_or_else(|| no_links::destination(path))
+        judged.unwrap_or_else(|| Place::destination(path))
     }
 }
 

@@ -4,7 +4,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::no_links;
+use falconer_process::no_links;
+
 use crate::workbench::Workbench;
 
 /// How many names are looked at for one that is alike.

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use falconer_process::no_links::{Over, Parent};
 use rustix::fs::Mode;
 
 use super::file_memory::Stamp;
-use crate::no_links::{Over, Parent};
 
 /// What must be there for the write to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

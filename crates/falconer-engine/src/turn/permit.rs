@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::PermissionMode;
+use falconer_rule::Place;
 
 use super::call::{Context, Wanted};
 use super::consult::{self, Answerer};
 use crate::frame::system;
 use crate::frame::user::{Decision, ResultMeta};
 use crate::hook;
-use crate::no_links;
 use crate::permission::{Because, HookDecision, Permissions, Question, RuleSource, Verdict};
 use crate::session::config::PermissionPrompt;
 use crate::session::core::Core;
@@ -63,7 +63,7 @@ pub(crate) async fn decide(
     };
     let file = without_links(&target);
     let plan = core.workbench.plan_file.as_deref();
-    let (opened, plan) = (file.clone(), plan.map(no_links::destination));
+    let (opened, plan) = (file.clone(), plan.map(Place::destination));
     let judging = matter.judged(core.permissions().clone(), move |permissions, question| {
         judge(permissions, question, opened.as_ref(), plan.as_deref())
     });
@@ -126,8 +126,8 @@ fn judge(
 /// The target under the name that it has without links, if it is a file.
 fn without_links(target: &Target) -> Option<Target> {
     match target {
-        Target::Read(path) => Some(Target::Read(no_links::source(path))),
-        Target::Write(path) => Some(Target::Write(no_links::destination(path))),
+        Target::Read(path) => Some(Target::Read(Place::of(path).real)),
+        Target::Write(path) => Some(Target::Write(Place::destination(path))),
         Target::Command { .. }
         | Target::Domain(_)
         | Target::Mcp { .. }

@@ -5,11 +5,11 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use falconer_process::no_links::{self, Parent};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::journal::{FileState, Kept};
-use crate::no_links::{self, Parent};
 use crate::transcript::place::create_private_dir;
 
 /// The copies of one session.

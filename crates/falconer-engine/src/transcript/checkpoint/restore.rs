@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use falconer_process::no_links::{Over, Parent};
 use falconer_protocol::control::RewindResponse;
 use rustix::fs::Mode;
 use similar::{ChangeTag, TextDiff};
 
 use super::copies::{Copies, Found, hash_while, open_regular};
 use super::journal::{FileState, Kept};
-use crate::no_links::{self, Over, Parent};
 
 /// Files above this are not compared line by line.
 const COMPARED: u64 = 4 << 20;
@@ -98,7 +98,7 @@ fn spot(target: &Kept) -> PathBuf {
     let name = target.path.file_name();
     match target.real_parent.as_deref().zip(name) {
         Some((parent, name)) => parent.join(name),
-        None => no_links::destination(&target.path),
+        None => falconer_rule::Place::destination(&target.path),
     }
 }
 

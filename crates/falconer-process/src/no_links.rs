@@ -1,72 +1,50 @@
 //! Files reached by paths in which no link is followed.
 //!
 //! A path is judged first and used later; in between somebody may put a link where a directory
-//! was. So the judged path has its links resolved, and here each of its names has to be what it
-//! says. Everything else is done relative to the directory that was opened.
+//! was. So the judged path has its links resolved (`falconer-rule` does that), and here each of its
+//! names has to be what it says. Everything else is done relative to the directory that was opened.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
-use falconer_rule::Place;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
 const NEW_DIRECTORY: Mode = Mode::from_raw_mode(0o777);
 
-/// The path of a file that is to be read, without links.
-pub(crate) fn source(path: &Path) -> PathBuf {
-    Place::of(path).real
-}
-
-/// The path of a file that is to be written: its directory without links, its own name as it is.
-pub(crate) fn destination(path: &Path) -> PathBuf {
-    let place = Place::of(path);
-    match (place.spelled.parent(), place.spelled.file_name()) {
-        // `..` after a link means another directory than the spelling says.
-        (Some(_), Some(name)) if !has_dots(path) => {
-            let parent = path.parent().unwrap_or(Path::new("/"));
-            Place::of(parent).real.join(name)
-        }
-        _ => place.real,
-    }
-}
-
-fn has_dots(path: &Path) -> bool {
-    path.components()
-        .any(|component| component == Component::ParentDir)
-}
-
 /// Opens a file for reading. Never waits for the other end of a pipe.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     Ok(open_at_root(path, flags)?.into())
 }
 
 /// Looks at what is at a path without opening it for reading.
-pub(crate) fn look(path: &Path) -> io::Result<Metadata> {
+pub fn look(path: &Path) -> io::Result<Metadata> {
     File::from(open_at_root(path, OFlags::PATH)?).metadata()
 }
 
 /// The directory of a file, open, and the name of the file in it.
 #[derive(Debug)]
-pub(crate) struct Parent {
+pub struct Parent {
     directory: OwnedFd,
     name: OsString,
 }
 
-/// What a draft may take the place of.
+/// A choice of what a draft may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub enum Over {
+    /// Fail if something has the name.
     Nothing,
+    /// Replace the file that has the name.
     File,
 }
 
 impl Parent {
     /// Opens the directory of a path.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let (directory, name) = split(path)?;
         Ok(Self {
             directory: open_at_root(directory, OFlags::PATH | OFlags::DIRECTORY)?,
@@ -75,7 +53,7 @@ impl Parent {
     }
 
     /// Opens the directory of a path, and makes it if it is missing.
-    pub(crate) fn make(path: &Path) -> io::Result<Self> {
+    pub fn make(path: &Path) -> io::Result<Self> {
         match Self::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => return other,
@@ -93,7 +71,7 @@ impl Parent {
     }
 
     /// Returns what has the name now; a link counts as itself.
-    pub(crate) fn look(&self) -> io::Result<Option<Metadata>> {
+    pub fn look(&self) -> io::Result<Option<Metadata>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.directory, &self.name, flags, Mode::empty()) {
             Ok(found) => File::from(found).metadata().map(Some),
@@ -103,7 +81,7 @@ impl Parent {
     }
 
     /// Makes a new file beside the name, with what the process allows of `mode`.
-    pub(crate) fn draft(&self, mode: Mode) -> io::Result<Draft<'_>> {
+    pub fn draft(&self, mode: Mode) -> io::Result<Draft<'_>> {
         let name = format!(".falconer-{}", uuid::Uuid::new_v4().simple());
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -116,7 +94,7 @@ impl Parent {
     }
 
     /// Removes the file.
-    pub(crate) fn remove(&self) -> io::Result<()> {
+    pub fn remove(&self) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(
             &self.directory,
             &self.name,
@@ -127,19 +105,20 @@ impl Parent {
 
 /// A file that has not got its name yet; removed unless it gets it.
 #[derive(Debug)]
-pub(crate) struct Draft<'a> {
+pub struct Draft<'a> {
     parent: &'a Parent,
     file: File,
     name: Option<OsString>,
 }
 
 impl Draft<'_> {
-    pub(crate) fn file(&mut self) -> &mut File {
+    /// Returns the file to write to.
+    pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
     /// Gives it its name, in one step.
-    pub(crate) fn place(mut self, over: Over) -> io::Result<()> {
+    pub fn place(mut self, over: Over) -> io::Result<()> {
         let directory = &self.parent.directory;
         let target = &self.parent.name;
         let Some(name) = &self.name else {
@@ -228,6 +207,7 @@ fn walk(
 mod tests {
     use std::io::{Read, Write};
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -280,23 +260,5 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         let names = std::fs::read_dir(path.parent().unwrap()).unwrap();
         assert_eq!(names.count(), 1, "no draft is left");
-    }
-
-    #[test]
-    fn paths_lose_their_links_and_files_keep_their_names() {
-        let directory = tempfile::tempdir().unwrap();
-        let root = real(&directory);
-        std::fs::create_dir_all(root.join("dir/sub")).unwrap();
-        symlink("dir/sub", root.join("link")).unwrap();
-        symlink("/etc/passwd", root.join("dir/file")).unwrap();
-        let check = |written: &str, expected: &str| {
-            assert_eq!(destination(&root.join(written)), root.join(expected));
-        };
-        check("link/new", "dir/sub/new");
-        check("dir/file", "dir/file");
-        check("dir/./new", "dir/new");
-        check("link/../new", "dir/new");
-        check("not/there/yet", "not/there/yet");
-        assert_eq!(source(&root.join("dir/file")), Path::new("/etc/passwd"));
     }
 }
