@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/falconer-engine/src/provider/sse.rs"]
+#[path = "../../crates/falconer-model/src/sse.rs"]
 #[allow(dead_code, reason = "the engine uses all of it")]
 mod sse;
 

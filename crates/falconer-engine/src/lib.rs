@@ -11,7 +11,6 @@ mod hook;
 mod host;
 mod mcp;
 mod permission;
-mod provider;
 mod session;
 mod settings;
 mod task;
@@ -21,13 +20,12 @@ mod trust;
 mod turn;
 mod workbench;
 
+pub use falconer_model::{KNOWN_MODELS, KnownModel, ModelTape, Overheard};
 pub use falconer_process::{Confinement, Unconfined, confinement};
 pub use front::{
     DebugLog, End, Exit, Launch, Model, Session, SessionEnd, StartDebug, Streams, Unexplained,
     explain, open, run_process,
 };
-pub use provider::{ModelTape, Overheard};
-pub use session::models::{KNOWN_MODELS, KnownModel};
 pub use trust::{
     Grant, GrantedItem, InspectError, InspectedItem, Inspection, ItemKind, Script, Standing,
     TrustError, TrustStore, inspect, state_directory,

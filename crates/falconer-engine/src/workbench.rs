@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use falconer_model::SideModel;
 use falconer_process::Confinement;
 use falconer_secret::Environment;
 
 use crate::host::Host;
 use crate::permission::Hidden;
-use crate::provider::SideModel;
 use crate::task::Tasks;
 use crate::tool::{FileMemory, Todos};
 use crate::transcript::Checkpoints;
@@ -145,7 +145,7 @@ impl Workbench {
             fn ask(
                 &self,
                 prompt: String,
-            ) -> futures_util::future::BoxFuture<'_, Result<String, crate::provider::ApiFailure>>
+            ) -> futures_util::future::BoxFuture<'_, Result<String, falconer_model::ApiFailure>>
             {
                 Box::pin(async move { Ok(format!("model saw: {prompt}")) })
             }

@@ -7,7 +7,7 @@ use super::Problem;
 use crate::workspace::{Kind, Package};
 
 /// What each crate may depend on among our own.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("falconer-protocol", &[]),
     ("falconer-secret", &[]),
     ("falconer-process", &[]),
@@ -15,8 +15,19 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("falconer-scenario", &[]),
     ("falconer-rule", &[]),
     (
+        // A helper that prints a key is a process like any other.
+        "falconer-model",
+        &[
+            "falconer-protocol",
+            "falconer-process",
+            "falconer-scenario",
+            "falconer-secret",
+        ],
+    ),
+    (
         "falconer-engine",
         &[
+            "falconer-model",
             "falconer-protocol",
             "falconer-rule",
             "falconer-process",

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use falconer_model::{Provider, ProviderSettings, Renewable, Scripted};
 use falconer_protocol::SessionId;
 use falconer_scenario::Scenario;
 use falconer_secret::{Environment, Redactor};
@@ -18,8 +19,6 @@ use super::flags::{Flags, InputFormat};
 use super::prepare::{Draft, User};
 use super::surroundings;
 
-use crate::provider::scripted::Scripted;
-use crate::provider::{Provider, ProviderSettings, Renewable};
 use crate::session::config::{Input, SessionConfig, Start};
 use crate::session::{self, Refused, Stop};
 use crate::settings::Settings;

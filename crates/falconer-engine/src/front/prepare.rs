@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use falconer_model::Provider;
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, SessionId};
 use falconer_secret::Environment;
@@ -13,7 +14,6 @@ use uuid::Uuid;
 use super::failure::StartupFailure;
 use super::flags::{Flags, Prompts};
 use super::named_json::{self, NamedJson};
-use crate::provider::Provider;
 use crate::session::config::{
     Input, McpChoice, PermissionPrompt, SessionConfig, SettingsChoice, Start,
 };

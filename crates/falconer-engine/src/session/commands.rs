@@ -5,7 +5,6 @@ use falconer_protocol::hook::HookEvent;
 use serde_json::{Map, Value, json};
 
 use super::config::Commands;
-use super::models;
 use super::queue::Prompt;
 use super::switch::{Source, Switch};
 use crate::frame::assistant::{self, SyntheticStop};
@@ -120,7 +119,7 @@ impl Turn {
         if name.is_empty() {
             return (None, format!("The model is `{}`", self.core.model()));
         }
-        let id = models::resolve(name);
+        let id = falconer_model::resolve_model(name);
         let switch = Switch {
             from: self.core.model(),
             to: id.clone(),

@@ -5,13 +5,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use falconer_model::Provider;
 use falconer_process::{Confinement, Unconfined};
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, Object, SessionId};
 use falconer_secret::Environment;
 use serde_json::Value;
 
-use crate::provider::Provider;
 use crate::settings::Found;
 
 /// Everything a session needs. [`SessionConfig::new`] takes what is required.

@@ -6,6 +6,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use falconer_model::{PriceTable, Provider};
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_protocol::{MessageUuid, Object, SessionId};
 use serde_json::{Value, json};
@@ -16,7 +17,6 @@ use super::config::{
 };
 use super::ledger::Ledger;
 use super::lookout::Lookout;
-use super::models;
 use super::queue::Queue;
 use super::record::Record;
 use super::switch::{LastAnswer, SwitchNotes};
@@ -24,8 +24,6 @@ use crate::frame::{Speaker, system};
 use crate::hook::Hooks;
 use crate::mcp::Servers;
 use crate::permission::{ModeRefused, Permissions};
-use crate::provider::Provider;
-use crate::provider::price::PriceTable;
 use crate::settings::{Files, Settings, Watch};
 use crate::task::TaskEvent;
 use crate::tool::Tool;
@@ -165,7 +163,7 @@ impl Core {
     pub(crate) fn effort_level(&self) -> Option<String> {
         let state = self.state();
         let level = || state.effort.clone().unwrap_or_else(|| "medium".to_owned());
-        models::takes_effort(&state.model).then(level)
+        falconer_model::takes_effort(&state.model).then(level)
     }
 
     /// Everything the next request is made of.

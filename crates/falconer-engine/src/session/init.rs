@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use falconer_model::FoundPrice;
 use falconer_protocol::MessageUuid;
 use serde_json::{Value, json};
 
+use super::commands;
 use super::core::Core;
-use super::{commands, models};
-use crate::provider::price::Found;
 use crate::tool::{Tool, registry};
 
 /// What this engine can do beyond the basics, in the CLI's words. Only what is true.
@@ -89,7 +89,7 @@ impl Core {
             "agents": [],
             "output_style": self.output_style(),
             "available_output_styles": ["default"],
-            "models": models::list(),
+            "models": falconer_model::list_models(),
             "account": self.account(),
             "pid": std::process::id(),
             "claude_code_version": self.options.version,
@@ -120,7 +120,8 @@ impl Core {
     /// Whether the model is one that is known to take an effort.
     fn knows_effort(&self) -> bool {
         let model = self.model();
-        matches!(self.prices.find(&model), Found::Listed(_)) && models::takes_effort(&model)
+        matches!(self.prices.find(&model), FoundPrice::Listed(_))
+            && falconer_model::takes_effort(&model)
     }
 
     fn output_style(&self) -> String {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use falconer_model::{FoundPrice, PriceTable};
 use serde_json::{Map, Value, json};
-
-use crate::provider::price::{Found, PriceTable};
 
 /// Tokens of one or more responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -292,7 +291,7 @@ impl Ledger {
     }
 }
 
-fn entry(model: &str, account: &Account, found: Found) -> Value {
+fn entry(model: &str, account: &Account, found: FoundPrice) -> Value {
     let tokens = &account.tokens;
     let limits = found.price();
     json!({
@@ -307,8 +306,8 @@ fn entry(model: &str, account: &Account, found: Found) -> Value {
         "thinkingTokens": tokens.thinking,
         "cacheCreationEphemeral5mInputTokens": tokens.cache_5m,
         "cacheCreationEphemeral1hInputTokens": tokens.cache_1h,
-        "canonicalModel": crate::provider::price::canonical(model),
+        "canonicalModel": falconer_model::canonical_model(model),
         "provider": "firstParty",
-        "costBasis": if matches!(found, Found::Listed(_)) { "list" } else { "unknown" },
+        "costBasis": if matches!(found, FoundPrice::Listed(_)) { "list" } else { "unknown" },
     })
 }

@@ -6,7 +6,6 @@
 pub(crate) mod config;
 pub(crate) mod core;
 pub(crate) mod ledger;
-pub(crate) mod models;
 pub(crate) mod queue;
 pub(crate) mod record;
 mod replay;

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use falconer_model::{ConnectError, PriceTable, QuickModel};
 use falconer_protocol::SessionId;
 use falconer_protocol::mcp::McpServerConfig;
 use falconer_protocol::permission::PermissionMode;
@@ -20,7 +21,6 @@ use super::control::set_schema;
 use super::core::{Core, Options, State};
 use super::elicitation::Witness;
 use super::ledger::Ledger;
-use super::models;
 use super::preferences::settings_hooks;
 use super::queue::Queue;
 use super::record::Record;
@@ -32,9 +32,6 @@ use crate::mcp::{Declared, Elicitation, Origin, Servers, Wiring};
 use crate::permission::{
     Bypass, Effect, Locks, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
 };
-use crate::provider::ConnectError;
-use crate::provider::price::PriceTable;
-use crate::provider::side::QuickModel;
 use crate::settings::{Found, Settings, Sources, UserConfig, Watch};
 use crate::transcript::{
     Checkpoints, Fork, OpenError, Opened, Origin as Beginning, Persistence, Place, Request, Stamp,
@@ -406,7 +403,7 @@ fn state(config: &SessionConfig, settings: &Settings, messages: Vec<Value>) -> S
     let named = config.model.model.clone();
     let named = named.or_else(|| config.environment.text("ANTHROPIC_MODEL"));
     let named = named.or_else(|| settings.model().map(str::to_owned));
-    let model = models::resolve(&named.unwrap_or_default());
+    let model = falconer_model::resolve_model(&named.unwrap_or_default());
     let effort = config.model.effort.clone();
     let effort = effort.or_else(|| settings.effort_level(&model).map(str::to_owned));
     State {
@@ -425,7 +422,7 @@ fn options(config: &SessionConfig, settings: &Settings, model: &str) -> Options 
     if fallbacks.is_empty() {
         fallbacks = settings.fallback_models();
     }
-    let fallbacks = fallbacks.iter().map(|it| models::resolve(it));
+    let fallbacks = fallbacks.iter().map(|it| falconer_model::resolve_model(it));
     Options {
         version: config.version.clone(),
         output: config.output,

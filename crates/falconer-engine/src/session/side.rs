@@ -1,9 +1,9 @@
 //! Questions to the model beside the conversation.
 
+use falconer_model::{ApiFailure, ApiRequest, FailureKind};
 use serde_json::{Value, json};
 
 use super::core::Core;
-use crate::provider::{ApiFailure, ApiRequest, FailureKind};
 use crate::turn::request;
 
 impl Core {

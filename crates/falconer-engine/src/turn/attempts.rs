@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use falconer_model::{ApiFailure, Attempt, FailureKind, RetryDecision, RetryPolicy};
+
 use super::Turn;
 use super::listen::{self, Heard, Listened};
 use super::tools::Tools;
 use crate::frame::{stream, system};
-use crate::provider::retry::{self, Attempt, Decision, Policy};
-use crate::provider::{ApiFailure, FailureKind};
 use crate::session::ledger::Tokens;
 
 /// After so many refusals for overload in a row another model is asked.
@@ -31,7 +31,7 @@ enum Manner {
 
 /// What has gone wrong so far.
 struct Troubles {
-    policy: Policy,
+    policy: RetryPolicy,
     attempt: Attempt,
     overloads: u32,
     manner: Manner,
@@ -51,7 +51,7 @@ pub(crate) async fn ask(turn: &mut Turn, tools: &mut Tools) -> Asked {
         turn.core.speaker.say(frame).await;
     }
     let mut troubles = Troubles {
-        policy: Policy::from_environment(&turn.core.workbench.environment),
+        policy: RetryPolicy::from_environment(&turn.core.workbench.environment),
         attempt: Attempt::first(),
         overloads: 0,
         manner: Manner::Streamed,
@@ -143,9 +143,12 @@ impl Troubles {
             return Way::Again;
         }
         self.attempt = self.attempt.failed(&failure);
-        match self.policy.decide(&failure, self.attempt, retry::random()) {
-            Decision::GiveUp => Way::GiveUp(failure),
-            Decision::Retry { delay } => self.wait(turn, &failure, delay).await,
+        match self
+            .policy
+            .decide(&failure, self.attempt, falconer_model::jitter())
+        {
+            RetryDecision::GiveUp => Way::GiveUp(failure),
+            RetryDecision::Retry { delay } => self.wait(turn, &failure, delay).await,
         }
     }
 

@@ -1,5 +1,6 @@
 //! How turns end: Stop hooks, the result for every outcome, the last lines.
 
+use falconer_model::ApiFailure;
 use falconer_protocol::hook::HookEvent;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,6 @@ use crate::frame::assistant::{self, SyntheticStop};
 use crate::frame::lifecycle::{self, Stage};
 use crate::frame::result::{self, EndKind, Ending, Numbers};
 use crate::frame::{system, user};
-use crate::provider::ApiFailure;
 
 impl Turn {
     /// The model is done. Stop hooks may send it back.

@@ -1,8 +1,7 @@
 //! How failures of the API are told to the host: a text in the model's place, and a class.
 
+use falconer_model::{ApiFailure, FailureKind};
 use serde_json::{Map, Value, json};
-
-use crate::provider::{ApiFailure, FailureKind};
 
 /// A failure in the words of the wire.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,6 @@ use falconer_protocol::MessageUuid;
 use super::Turn;
 use super::listen::Heard;
 use crate::frame::system;
-use crate::session::models;
 use crate::session::switch::{self, Switch};
 
 impl Turn {
@@ -23,7 +22,7 @@ impl Turn {
     /// The model to ask after a refusal. `--fallback-model` is for models that are not there.
     pub(super) fn model_after_refusal(&self, heard: &Heard) -> Option<&'static str> {
         let details = heard.message.get("stop_details")?;
-        models::after_refusal(&self.model, details.get("category")?.as_str()?)
+        falconer_model::after_refusal(&self.model, details.get("category")?.as_str()?)
     }
 
     /// Another model takes over, for the rest of the session. It does not see the refusal.

@@ -2,6 +2,9 @@
 
 use std::time::Instant;
 
+use falconer_model::{
+    ApiEvent, ApiFailure, ApiRequest, Assembler, FailureKind, FinishedBlock, WHOLE_REQUEST_ID,
+};
 use falconer_protocol::stream::{Delta, StreamEvent};
 use falconer_protocol::{MessageUuid, Object};
 use futures_util::StreamExt;
@@ -13,8 +16,6 @@ use super::tally::wall_ms;
 use super::tools::Tools;
 use crate::frame::assistant::{self, Delivery, Head, Marks};
 use crate::frame::stream;
-use crate::provider::assemble::{Assembler, FinishedBlock};
-use crate::provider::{ApiEvent, ApiFailure, ApiRequest, FailureKind, WHOLE_REQUEST_ID};
 use crate::session::ledger::Tokens;
 
 /// What was heard of a response, whole or in part.

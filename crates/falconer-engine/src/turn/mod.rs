@@ -32,6 +32,7 @@ mod tool_hooks;
 use std::sync::Arc;
 use std::time::Instant;
 
+use falconer_model::ApiRequest;
 use falconer_protocol::MessageUuid;
 use serde_json::Value;
 
@@ -45,7 +46,6 @@ use self::tools::Tools;
 use crate::frame::assistant;
 use crate::frame::lifecycle::{self, Stage};
 use crate::frame::result::Ending;
-use crate::provider::ApiRequest;
 use crate::session::core::Core;
 use crate::session::queue::Prompt;
 use crate::session::switch::LastAnswer;

@@ -3,11 +3,10 @@
 //! Tools keep their order and nothing volatile goes in front of the conversation, so that the
 //! provider's cache holds from request to request.
 
+use falconer_model::{ApiRequest, Capabilities, ThinkingStyle};
 use serde_json::{Value, json};
 
-use crate::provider::{ApiRequest, Capabilities};
 use crate::session::config::Thinking;
-use crate::session::models::{self, ThinkingStyle};
 
 /// How many blocks of a request may carry a cache mark.
 const BREAKPOINTS: usize = 4;
@@ -58,7 +57,7 @@ pub(crate) fn build(mut parts: Parts, endpoint: &Capabilities) -> ApiRequest {
             body["thinking"]["display"] = json!(display);
         }
     }
-    if endpoint.effort && models::takes_effort(&parts.model) {
+    if endpoint.effort && falconer_model::takes_effort(&parts.model) {
         body["output_config"] = json!({"effort": parts.effort.as_deref().unwrap_or("medium")});
     }
     if !endpoint.betas {
@@ -73,7 +72,7 @@ fn thinking(model: &str, choice: Thinking, max_tokens: u64) -> Option<Value> {
         let tokens = tokens.min(max_tokens.saturating_sub(1));
         (tokens >= 1024).then(|| json!({"type": "enabled", "budget_tokens": tokens}))
     };
-    match (choice, models::thinking_style(model)) {
+    match (choice, falconer_model::thinking_style(model)) {
         (Thinking::Disabled, _) | (_, ThinkingStyle::None) => None,
         (Thinking::Budget(tokens), ThinkingStyle::Budget) => budget(tokens),
         (Thinking::Budget(tokens), ThinkingStyle::Adaptive) => {

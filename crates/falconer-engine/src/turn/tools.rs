@@ -1,5 +1,6 @@
 //! The calls of one response: started in order while it streams, collected as they end.
 
+use falconer_model::FinishedBlock;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -8,7 +9,6 @@ use serde_json::Value;
 
 use super::call::{self, Context, Done, Wanted};
 use super::schedule::Schedule;
-use crate::provider::assemble::FinishedBlock;
 use crate::tool::ToolOrigin;
 
 /// The calls of one response.

@@ -11,7 +11,6 @@ use crate::frame::{system, user};
 use crate::session::config::Thinking;
 use crate::session::core::Core;
 use crate::session::line::Request;
-use crate::session::models;
 use crate::session::switch::{Source, Switch};
 
 /// A model somebody wants.
@@ -33,7 +32,7 @@ pub(super) async fn set_model(core: &Arc<Core>, request: &Request) -> Outcome {
     };
     let wanted = requested.clone();
     let wanted = wanted.unwrap_or_else(|| core.options.default_model.clone());
-    let id = models::resolve(&wanted);
+    let id = falconer_model::resolve_model(&wanted);
     let shown = if wanted == id {
         id.clone()
     } else {
@@ -56,7 +55,9 @@ pub(super) async fn switch(
     done: Reply,
 ) -> Outcome {
     let id = &wish.id;
-    let is_known = models::is_known(id) || *id == core.model() || *id == core.options.default_model;
+    let is_known = falconer_model::is_known_model(id)
+        || *id == core.model()
+        || *id == core.options.default_model;
     if is_known && !core.has_switch_hooks() {
         take(core, &wish, Vec::new()).await;
         return done.into();
@@ -165,5 +166,5 @@ pub(super) fn set_thinking(core: &Core, body: &Value) -> Reply {
 }
 
 pub(super) fn list() -> Reply {
-    Reply::Success(json!({"models": models::list()}))
+    Reply::Success(json!({"models": falconer_model::list_models()}))
 }

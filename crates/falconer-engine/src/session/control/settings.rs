@@ -9,7 +9,6 @@ use super::{Outcome, empty, text};
 use crate::frame::reply::Reply;
 use crate::session::core::Core;
 use crate::session::line::Request;
-use crate::session::models;
 use crate::session::preferences::source_name;
 use crate::settings::{Change, Scope};
 
@@ -24,7 +23,7 @@ pub(super) async fn apply_flag(core: &Arc<Core>, request: &Request) -> Outcome {
     }
     core.take_settings(changed);
     let model = settings.get("model").and_then(Value::as_str);
-    let id = model.map(models::resolve);
+    let id = model.map(falconer_model::resolve_model);
     match (model, id.filter(|id| *id != core.model())) {
         (Some(model), Some(id)) => {
             let wish = Wish {

@@ -1,8 +1,8 @@
 //! Variables the host may set while a session runs.
 
+use falconer_model::ConnectError;
 use serde_json::{Map, Value};
 
-use crate::provider::ConnectError;
 use crate::session::core::Core;
 
 /// What may be set: credentials that expire, and where the model is. Nothing that would change

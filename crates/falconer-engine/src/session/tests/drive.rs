@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use falconer_model::Scripted;
 use falconer_scenario::Scenario;
 use falconer_secret::Environment;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::provider::scripted::Scripted;
 use crate::session::config::SessionConfig;
 use crate::session::open::SessionHandle;
 use crate::session::stop::Exit;
