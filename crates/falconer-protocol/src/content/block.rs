@@ -24,7 +24,7 @@ tagged_enum! {
         RedactedThinking(RedactedThinkingBlock) = "redacted_thinking",
         /// A call of a tool that the engine runs.
         ToolUse(ToolUseBlock) = "tool_use",
-        /// What such a tool returned.
+        /// The result of such a tool.
         ToolResult(ToolResultBlock) = "tool_result",
         /// A picture.
         Image(Box<ImageBlock>) = "image",
@@ -34,27 +34,27 @@ tagged_enum! {
         SearchResult(Box<SearchResultBlock>) = "search_result",
         /// A call of a tool that the API runs.
         ServerToolUse(Box<ServerToolUseBlock>) = "server_tool_use",
-        /// What a web search found.
+        /// The hits of a web search.
         WebSearchToolResult(Box<WebSearchToolResultBlock>) = "web_search_tool_result",
-        /// What was fetched from the web.
+        /// A page fetched from the web.
         WebFetchToolResult(Box<WebFetchToolResultBlock>) = "web_fetch_tool_result",
-        /// What executed code returned.
+        /// The output of code that the API executed.
         CodeExecutionToolResult(Box<CodeExecutionToolResultBlock>) = "code_execution_tool_result",
-        /// What an executed command returned.
+        /// The output of a shell command in the API's container.
         BashCodeExecutionToolResult(Box<BashCodeExecutionToolResultBlock>)
             = "bash_code_execution_tool_result",
-        /// What the API's text editor returned.
+        /// The result of the API's text editor.
         TextEditorCodeExecutionToolResult(Box<TextEditorCodeExecutionToolResultBlock>)
             = "text_editor_code_execution_tool_result",
-        /// Which tools a search for tools found.
+        /// The tools that a tool search found.
         ToolSearchToolResult(Box<ToolSearchToolResultBlock>) = "tool_search_tool_result",
         /// The name of a tool that was found.
         ToolReference(ToolReferenceBlock) = "tool_reference",
         /// A call of an MCP tool that the API makes.
         McpToolUse(Box<McpToolUseBlock>) = "mcp_tool_use",
-        /// What such an MCP tool returned.
+        /// The result of such an MCP tool.
         McpToolResult(Box<McpToolResultBlock>) = "mcp_tool_result",
-        /// What an advisor model said.
+        /// The advice of an advisor model.
         AdvisorToolResult(Box<AdvisorToolResultBlock>) = "advisor_tool_result",
         /// A file put into the container of executed code.
         ContainerUpload(ContainerUploadBlock) = "container_upload",

@@ -9,20 +9,32 @@ use crate::wire::wire_struct;
 wire_struct! {
     /// The model calls a tool.
     pub struct ToolUseBlock ["type" = "tool_use"] {
+        /// Id that hooks, permission requests and the [`ToolResultBlock`] repeat.
         pub id: ToolUseId,
+        /// Name of the tool; MCP tools are called `mcp__SERVER__TOOL`.
         pub name: String,
+        /// Arguments as the model wrote them. A hook or a permission answer may replace them
+        /// afterwards; this block keeps the original.
         pub input: Value,
+        /// Origin of the call: the model itself, or code that the API executes. Absent from older
+        /// API versions.
         pub caller ? Box<Value>,
+        /// Marks the end of a prefix that the API is to cache; absent in what the model says.
         pub cache_control ? Box<Value>,
     }
 }
 
 wire_struct! {
-    /// What a tool returned.
+    /// The result of a tool call.
     pub struct ToolResultBlock ["type" = "tool_result"] {
+        /// Id of the [`ToolUseBlock`] that this answers.
         pub tool_use_id: ToolUseId,
+        /// Output for the model. A string for most tools, blocks for MCP tools, sub-agents and
+        /// pictures; absent if there is none.
         pub content ? Content,
+        /// `true` if the call failed, was denied or was interrupted. Absent counts as success.
         pub is_error ? bool,
+        /// Marks the end of a prefix that the API is to cache; absent in what the model says.
         pub cache_control ? Box<Value>,
     }
 }
@@ -42,7 +54,7 @@ impl ToolResultBlock {
         self.content.as_ref().map(Content::text).unwrap_or_default()
     }
 
-    /// Whether the tool failed.
+    /// Returns `true` if the tool failed or was not allowed to run.
     pub fn failed(&self) -> bool {
         self.is_error == Some(true)
     }
