@@ -1,4 +1,4 @@
-//! What an engine says to the host.
+//! Lines that an engine sends to the host.
 
 use crate::control::{ControlCancelRequest, ControlRequest, ControlResponse};
 use crate::message::{
@@ -35,17 +35,17 @@ tagged_enum! {
         System(SystemMessage) = "system",
         /// The end of a turn.
         Result(Box<ResultMessage>) = "result",
-        /// A question that must be answered.
+        /// A request that must be answered.
         ControlRequest(Box<ControlRequest>) = "control_request",
-        /// The answer to a question of the host.
+        /// The answer to a request of the host.
         ControlResponse(Box<ControlResponse>) = "control_response",
-        /// A question is no longer asked.
+        /// A request is taken back.
         ControlCancelRequest(ControlCancelRequest) = "control_cancel_request",
         /// A tool is still running.
         ToolProgress(Box<ToolProgressMessage>) = "tool_progress",
-        /// What a series of tool calls did.
+        /// A summary of a series of tool calls.
         ToolUseSummary(Box<ToolUseSummaryMessage>) = "tool_use_summary",
-        /// What became of a prompt that carried a uuid.
+        /// A step in the life of a prompt that carried a uuid.
         CommandLifecycle(Box<CommandLifecycleMessage>) = "command_lifecycle",
         /// The conversation was cleared.
         ConversationReset(Box<ConversationResetMessage>) = "conversation_reset",
@@ -57,11 +57,11 @@ tagged_enum! {
         AuthStatus(Box<AuthStatusMessage>) = "auth_status",
         /// The state of the rate limits.
         RateLimitEvent(Box<RateLimitEvent>) = "rate_limit_event",
-        /// What the user may want to say next.
+        /// A suggestion for the next prompt.
         PromptSuggestion(Box<PromptSuggestionMessage>) = "prompt_suggestion",
         /// The goal the session works on.
         ActiveGoal(Box<ActiveGoalMessage>) = "active_goal",
-        /// Made by the host's library, not by the engine.
+        /// A warning of the host's library; no engine sends it.
         Warning(WarningMessage) = "falconer_warning",
     }
 }
@@ -95,17 +95,17 @@ macro_rules! common_field {
 }
 
 impl Message {
-    /// The session it belongs to, if it says so.
+    /// Returns the session it belongs to, if the line names one.
     pub fn session_id(&self) -> Option<&str> {
         common_field!(self, session_id)
     }
 
-    /// The id of the line, if it has one.
+    /// Returns the id of the line, if it has one.
     pub fn uuid(&self) -> Option<&str> {
         common_field!(self, uuid)
     }
 
-    /// The tool call whose sub-agent it comes from; `None` in the main conversation.
+    /// Returns the tool call whose sub-agent it comes from; `None` in the main conversation.
     pub fn parent_tool_use_id(&self) -> Option<&str> {
         let id = match self {
             Self::StreamEvent(body) => &body.parent_tool_use_id,

@@ -14,39 +14,71 @@ wire_struct! {
     /// The blocks of one API response come on a line each and share `message.id`. The usage in
     /// them is that of the beginning of the response: take sums from the result.
     pub struct AssistantMessage ["type" = "assistant"] {
+        /// API message with exactly one block of content.
         pub message: ApiMessage,
-        /// The tool call whose sub-agent is speaking.
+        /// Tool call whose sub-agent is speaking; `null` in the main conversation.
         pub parent_tool_use_id ? ToolUseId,
+        /// Session that wrote this line.
         pub session_id ? SessionId,
+        /// Id of this line, chosen by the engine.
         pub uuid ? MessageUuid,
+        /// ISO 8601 time at which the block was finished, by the engine's clock. For display, not
+        /// for ordering.
         pub timestamp ? String,
+        /// Id that the API gave the HTTP request; absent for synthetic messages.
         pub request_id ? String,
-        /// The text is an error text; this is its class.
+        /// Class of the failure, if the text is an error text.
         pub error ? AssistantError,
+        /// `true` if the engine wrote the text because the API failed. Never `false`.
         pub is_api_error_message ? bool,
+        /// HTTP status of the failed request; absent if no answer came.
         pub api_error_status ? u64,
+        /// Error type in the API's answer, such as `rate_limit_error`.
         pub api_error_type ? String,
+        /// Failure without an HTTP status, observed as `connection_failed` and `max_output_tokens`.
         pub api_error ? String,
+        /// Details of `api_error`, observed as `{"cut": "output_limit"}`.
         pub api_error_params ? Box<Value>,
-        /// The turn was interrupted in the middle of this block.
+        /// `true` if the turn was interrupted in the middle of this block: the text may end in the
+        /// middle of a word.
         pub aborted ? bool,
-        /// Earlier lines that this one replaces.
+        /// Ids of earlier lines that this one replaces, after a refusal or a tool call that could
+        /// not be parsed.
         pub supersedes ? Vec<MessageUuid>,
+        /// `message.id` of the answer that was refused and that this one replaces.
         pub refused_message_id ? String,
+        /// Prompt that this turn answers; only on the first line of the turn, if the prompt had a
+        /// uuid.
         pub user_message_uuid ? MessageUuid,
+        /// All prompts this turn has taken up so far; present together with `user_message_uuid`.
         pub user_message_uuids ? Vec<MessageUuid>,
+        /// Set if the turn goes on with one that a restart interrupted.
         pub resume_reason ? String,
+        /// `true` if this answer goes on inside the reasoning of one that ran into its token limit.
         pub resumed_from_incomplete_thinking ? bool,
+        /// Sub-agent that is speaking, equal to the `task_id` of its task; absent in the main
+        /// conversation.
         pub agent_id ? AgentId,
+        /// Type of that sub-agent, such as `general-purpose`.
         pub subagent_type ? String,
+        /// Short description that the call of the sub-agent carried.
         pub task_description ? String,
+        /// Display names of MCP tools called here: `id`, `display_name`, `server_display_name`,
+        /// `tool_name`.
         pub tool_use_meta ? Vec<Value>,
+        /// Form in which reasoning is shown; observed as `updates`.
         pub thinking_display ? String,
+        /// Milliseconds the model spent on this reasoning block.
         pub thinking_duration_ms ? u64,
+        /// Context window by category, as the answer to `/context`.
         pub context_usage ? Box<Value>,
+        /// Structured report of a local command such as `/usage`; not in the recorded sessions.
         pub usage_report ? Box<Value>,
+        /// Output of a slash command inside its `<local-command-stdout>` tags.
         pub local_command_source ? String,
+        /// Slash command that produced this line: `command` and `args`.
         pub local_command_run ? Box<Value>,
+        /// Set if a slash command did not succeed; `kind` is `failed` or `unavailable_headless`.
         pub local_command_outcome ? Box<Value>,
     }
 }
@@ -64,7 +96,7 @@ impl AssistantMessage {
         blocks.filter_map(ContentBlock::as_tool_use)
     }
 
-    /// Whether the engine wrote it, not the model: an API error or the output of a command.
+    /// Returns `true` if the engine wrote it and not the model: an API error or a command's output.
     pub fn is_synthetic(&self) -> bool {
         self.message.model.as_deref() == Some("<synthetic>")
     }
@@ -73,31 +105,52 @@ impl AssistantMessage {
 wire_struct! {
     /// A message of the API.
     pub struct ApiMessage {
+        /// Id of the API response, shared by all lines with its blocks. A generated one for
+        /// synthetic messages.
         pub id ? String,
+        /// Always `message`.
         pub kind ? String => "type",
+        /// Always `assistant`.
         pub role ? String,
+        /// Model that answered; `<synthetic>` if the engine wrote the text.
         pub model ? String,
+        /// One block in an `assistant` line, none yet in `message_start`.
         pub content: Vec<ContentBlock>,
+        /// `null` in the lines of a streamed answer; take it from the result.
         pub stop_reason ? StopReason,
+        /// Sequence that was hit, with [`StopReason::StopSequence`]; otherwise `null`.
         pub stop_sequence ? String,
+        /// Category and explanation of a refusal; `null` otherwise.
         pub stop_details ? Box<Value>,
+        /// Usage at the start of the response, repeated on each of its lines; do not add it up.
         pub usage ? Usage,
+        /// Observed as `null` only.
         pub context_management ? Box<Value>,
+        /// Observed as `null`, and only in synthetic messages.
         pub diagnostics ? Box<Value>,
+        /// Container in which the API executed code; observed as `null`.
         pub container ? Box<Value>,
     }
 }
 
 open_enum! {
-    /// Why the model stopped.
+    /// The reason the model stopped.
     pub enum StopReason {
+        /// The answer is complete.
         EndTurn = "end_turn",
+        /// The model calls tools and waits for their results.
         ToolUse = "tool_use",
+        /// The answer reached the token limit of the request.
         MaxTokens = "max_tokens",
+        /// A stop sequence was generated. The engine also writes it on its own error texts.
         StopSequence = "stop_sequence",
+        /// The API paused a long turn; sending the answer back continues it.
         PauseTurn = "pause_turn",
+        /// The model's safeguards stopped the answer.
         Refusal = "refusal",
+        /// The API stopped to compact the context.
         Compaction = "compaction",
+        /// The context window was full before the answer was complete.
         ModelContextWindowExceeded = "model_context_window_exceeded",
         /// A hook put the tool call off; the engine's own value.
         ToolDeferred = "tool_deferred",

@@ -16,62 +16,107 @@ wire_struct! {
     /// Every API failure arrives as subtype `success` with `is_error`: ask
     /// [`ResultMessage::is_success`].
     pub struct ResultMessage ["type" = "result"] {
+        /// Class of the end; `success` also for API failures, so look at `is_error` first.
         pub subtype: ResultSubtype,
+        /// `true` if the turn failed, whatever the subtype says.
         pub is_error * bool,
+        /// Milliseconds from the start of the turn to its end.
         pub duration_ms ? Number,
+        /// Milliseconds spent in API requests; may exceed `duration_ms` if several ran at once.
         pub duration_api_ms ? Number,
+        /// API round trips, with injected messages counted in places; advisory. 0 if the model was
+        /// not asked.
         pub num_turns ? u64,
         /// The answer; missing for the error subtypes.
         pub result ? String,
+        /// Reason the last answer stopped; `null` after an interrupt or if the model was not asked.
         pub stop_reason ? StopReason,
-        /// What the process has cost so far, in US dollars. It grows from turn to turn.
+        /// Estimated cost of the process so far, in US dollars. Grows from turn to turn: do not add
+        /// it up.
         pub total_cost_usd ? Number,
         /// Tokens of this turn, without sub-agents.
         pub usage ? Usage,
-        /// What each model used since the process started.
+        /// Use of each model since the process started, sub-agents included.
         pub model_usage * BTreeMap<String, ModelUsage> => "modelUsage",
+        /// Use of each model since the previous result.
         pub model_usage_since_last_result ? BTreeMap<String, ModelUsage>,
+        /// Tool calls that were denied in this turn, by the host, a rule or a hook.
         pub permission_denials * Vec<PermissionDenial>,
+        /// Value that fits the requested schema. Absent if no schema was set, or if the model never
+        /// produced one: that is still a success.
         pub structured_output ? Value,
+        /// Call that a hook put off, with [`TerminalReason::ToolDeferred`].
         pub deferred_tool_use ? DeferredToolUse,
         /// Texts of the error subtypes.
         pub errors * Vec<String>,
+        /// Finer reason for the end. Absent after slash commands, blocked prompts and startup
+        /// failures.
         pub terminal_reason ? TerminalReason,
+        /// Set if the engine did not start; the text is in `errors`.
         pub startup_failure_reason ? StartupFailureReason,
+        /// Set with [`StartupFailureReason::ConfigFileInvalid`].
         pub invalid_config_file ? InvalidConfigFile,
+        /// HTTP status of the failed API request; `null` if none failed.
         pub api_error_status ? u64,
+        /// Error type in the API's answer, such as `rate_limit_error`.
         pub api_error_type ? String,
+        /// Failure without an HTTP status, observed as `connection_failed` and `max_output_tokens`.
         pub api_error ? String,
+        /// Session of the turn; compare it with the one before to notice `/clear`.
         pub session_id ? SessionId,
+        /// Id of this line, chosen by the engine.
         pub uuid ? MessageUuid,
+        /// Number of results the process wrote before this one. A gap means that one was lost.
         pub result_index ? u64,
+        /// Prompts of the host still in the queue. Above 0, at least one more result follows.
         pub queued_turn_count ? u64,
+        /// Prompt that started the turn, if it had a uuid; the last one if several were merged.
         pub user_message_uuid ? MessageUuid,
+        /// All prompts the turn answered, in order: several may share one result.
         pub user_message_uuids ? Vec<MessageUuid>,
-        /// Who caused the turn, if not the host.
+        /// Cause of the turn, if it was not a prompt of the host.
         pub origin ? MessageOrigin,
+        /// Set if the turn went on with one that a restart had interrupted.
         pub resume_reason ? String,
+        /// Name of the slash command that was run instead of a turn, such as `compact`.
         pub local_command ? String,
+        /// Counts of sub-agents: spawned, completed, failed, killed, refused, by type.
         pub subagent_stats ? Value,
+        /// Number of answers that the model's safeguards stopped.
         pub safety_stops ? u64,
+        /// `off`, `on` or `cooldown`; observed as `off`.
         pub fast_mode_state ? String,
+        /// Reason fast mode is off; observed as `sdk_opt_in_required`.
         pub fast_mode_disabled_reason ? String,
+        /// ISO 8601 time at which the stored login ends; absent for API keys.
         pub credential_expires_at ? String,
+        /// Milliseconds to the first token of the first answer.
         pub ttft_ms ? Number,
+        /// Milliseconds to the first event of the answer's stream.
         pub ttft_stream_ms ? Number,
+        /// Milliseconds from the prompt to the first API request.
         pub time_to_request_ms ? Number,
+        /// Milliseconds from the start of the process to the first API request; not in the recorded
+        /// sessions.
         pub time_to_request_from_spawn_ms ? Number,
+        /// Start of the process; not in the recorded sessions.
         pub time_origin_ms ? Number,
+        /// Time of the first API request, in milliseconds since 1970; observed for prompts with a
+        /// uuid.
         pub request_sent_wall_ms ? Number,
+        /// Milliseconds to the first line with content.
         pub first_content_frame_ms ? Number,
+        /// Uncached input tokens of the turn's first request; observed for prompts with a uuid.
         pub first_request_input_tokens ? u64,
+        /// Cached input tokens of the turn's first request; observed for prompts with a uuid.
         pub first_request_cache_read_input_tokens ? u64,
+        /// `true` if a process started in advance took the session over.
         pub warm_spare_claimed ? bool,
     }
 }
 
 impl ResultMessage {
-    /// Whether the turn did what was asked.
+    /// Returns `true` if the turn ended normally: `is_error` is false and the subtype is `success`.
     pub fn is_success(&self) -> bool {
         !self.is_error && self.subtype == ResultSubtype::Success
     }
@@ -86,12 +131,17 @@ impl ResultMessage {
 }
 
 open_enum! {
-    /// How a turn ended.
+    /// The class of a turn's end.
     pub enum ResultSubtype {
+        /// The turn came to its end. API failures too: see [`ResultMessage::is_success`].
         Success = "success",
+        /// The turn was interrupted, or the engine did not start.
         ErrorDuringExecution = "error_during_execution",
+        /// The limit on API round trips was reached.
         ErrorMaxTurns = "error_max_turns",
+        /// The limit on costs was reached.
         ErrorMaxBudgetUsd = "error_max_budget_usd",
+        /// The model never produced output that fits the schema.
         ErrorMaxStructuredOutputRetries = "error_max_structured_output_retries",
     }
 }
@@ -99,8 +149,11 @@ open_enum! {
 wire_struct! {
     /// A tool call that was not allowed.
     pub struct PermissionDenial {
+        /// Tool that was not run.
         pub tool_name: String,
+        /// Id of the call in the `assistant` line.
         pub tool_use_id: ToolUseId,
+        /// Arguments that were denied.
         pub tool_input: Value,
     }
 }
@@ -108,8 +161,11 @@ wire_struct! {
 wire_struct! {
     /// A tool call that a hook put off.
     pub struct DeferredToolUse {
+        /// Id of the call in the `assistant` line.
         pub id: ToolUseId,
+        /// Tool that was not run.
         pub name: String,
+        /// Arguments with which the host may run it.
         pub input: Value,
     }
 }
@@ -117,9 +173,13 @@ wire_struct! {
 wire_struct! {
     /// The configuration file that kept the engine from starting.
     pub struct InvalidConfigFile {
+        /// File that is not valid JSON, as a path on the engine's machine.
         pub path: String,
+        /// `true` for the engine's global file; only that one has backups.
         pub is_global ? bool,
+        /// `true` if the engine looked for a backup; without `backup_path` it found none.
         pub backup_searched ? bool,
+        /// Backup that could be restored; may itself be damaged.
         pub backup_path ? String,
     }
 }

@@ -10,30 +10,48 @@ use crate::wire::wire_struct;
 wire_struct! {
     /// A tool result, injected text, or the echo of a prompt.
     pub struct UserMessage ["type" = "user"] {
+        /// Text, or exactly one tool result.
         pub message: UserBody,
-        /// The tool call whose sub-agent got this.
+        /// Tool call whose sub-agent got this; `null` in the main conversation.
         pub parent_tool_use_id ? ToolUseId,
+        /// Session that wrote this line.
         pub session_id ? SessionId,
+        /// Id of this line, chosen by the engine.
         pub uuid ? MessageUuid,
+        /// ISO 8601 time by the engine's clock, for display.
         pub timestamp ? String,
-        /// What the tool returned, in a shape of its own: an object, a list or an error text.
+        /// Output in the tool's own shape: an object such as
+        /// [`BashOutput`](crate::tool::BashOutput), a list for MCP tools, an error text if the call
+        /// failed.
         pub tool_use_result ? Value,
-        /// Tells a denied call from a failed one.
+        /// Decision about the call; tells a denied call from a failed one.
         pub tool_result_meta ? Vec<ToolResultMeta>,
-        /// The engine wrote it, not a person.
+        /// `true` if the engine wrote the text: hook feedback, a summary, a nudge.
         pub is_synthetic ? bool => "isSynthetic",
-        /// It repeats a prompt of the host.
+        /// `true` if the line repeats a prompt of the host or the output of a local command.
         pub is_replay ? bool => "isReplay",
+        /// Priority of the repeated prompt, as in [`Priority`](crate::Priority).
         pub priority ? String,
+        /// Cause of the prompt, if it was not the host.
         pub origin ? MessageOrigin,
+        /// Value of the repeated prompt: `false` if the model was not asked.
         pub should_query ? bool => "shouldQuery",
+        /// Value of the repeated prompt: `true` if its text was taken literally.
         pub client_composed ? bool,
+        /// Pasted content of the repeated prompt, kept beside the typed text.
         pub pasted_content ? Vec<Value>,
+        /// Pasted passages that are part of the repeated prompt's text.
         pub inline_pastes ? Vec<String>,
+        /// Files attached to the prompt; not in the recorded sessions.
         pub file_attachments ? Vec<Value>,
+        /// Sub-agent that got this, equal to the `task_id` of its task; absent in the main
+        /// conversation.
         pub agent_id ? AgentId,
+        /// Type of that sub-agent, such as `general-purpose`.
         pub subagent_type ? String,
+        /// Short description that the call of the sub-agent carried.
         pub task_description ? String,
+        /// `message.id` of the refused answer that this text asks the model to continue.
         pub refused_message_id ? String,
     }
 }
@@ -49,7 +67,9 @@ impl UserMessage {
 wire_struct! {
     /// The message of a user towards the API.
     pub struct UserBody {
+        /// `user`; the CLI ends if a host sends anything else.
         pub role: String,
+        /// Text, or blocks such as text, pictures and tool results.
         pub content: Content,
     }
 }
@@ -66,20 +86,27 @@ impl UserBody {
 }
 
 wire_struct! {
-    /// How the call behind a tool result was decided.
+    /// The decision about the call behind a tool result.
     pub struct ToolResultMeta {
+        /// Tool call this is about.
         pub id ? ToolUseId,
-        /// Why the tool did not run: `permission-rule`, `user-rejected` and others.
+        /// Reason the tool did not run: `permission-rule`, `user-rejected`, `cancelled` and others.
+        /// Absent if it ran.
         pub non_execution_kind ? String,
+        /// Decision that was made; absent if none was needed.
         pub permission_decision ? PermissionDecision,
     }
 }
 
 wire_struct! {
-    /// Who decided about a tool call, and how.
+    /// The decision about a tool call and its source.
     pub struct PermissionDecision {
+        /// `accept` or `reject`.
         pub decision ? String,
+        /// Component that decided: `config`, `hook`, or a person's answer as `user_temporary`,
+        /// `user_permanent`, `user_reject`.
         pub source ? String,
+        /// Kind of reason, as in [`DecisionReasonType`](crate::permission::DecisionReasonType).
         pub reason_type ? String,
     }
 }

@@ -1,4 +1,4 @@
-//! What the host's own library has to say about the lines it read.
+//! Warnings of the host's own library about the lines it read.
 
 use crate::wire::wire_struct;
 
