@@ -1,4 +1,4 @@
-//! What surrounds questions and answers.
+//! Envelopes of requests and responses.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,15 +11,17 @@ use crate::id::RequestId;
 use crate::wire::{tagged_enum, wire_struct};
 
 wire_struct! {
-    /// A question of the engine. Each must be answered, with [`ControlResponse`].
+    /// A request of the engine. Each must be answered with a [`ControlResponse`].
     pub struct ControlRequest ["type" = "control_request"] {
+        /// Id chosen by the engine; the answer has to repeat it.
         pub request_id: RequestId,
+        /// The request itself.
         pub request: EngineRequest,
     }
 }
 
 impl ControlRequest {
-    /// Reads a line that is known to be a question.
+    /// Reads a line that is known to be a request.
     ///
     /// Much quicker than a general deserializer. Fails if a field is missing or does not fit.
     ///
@@ -36,16 +38,17 @@ impl ControlRequest {
 }
 
 wire_struct! {
-    /// A question of the host.
+    /// A request of the host.
     pub struct HostControlRequest ["type" = "control_request"] {
-        /// Without one, the answer has none either.
+        /// Id chosen by the host; without one, the answer has none either.
         pub request_id ? RequestId,
+        /// The request itself.
         pub request: HostRequest,
     }
 }
 
 impl HostControlRequest {
-    /// The question `request`; the answer will carry `request_id`.
+    /// Wraps `request`; the answer will carry `request_id`.
     pub fn new(request_id: impl Into<RequestId>, request: impl Into<HostRequest>) -> Self {
         Self {
             request_id: Some(request_id.into()),
@@ -58,12 +61,13 @@ impl HostControlRequest {
 wire_struct! {
     /// The sender no longer wants an answer. There is no reply to this.
     pub struct ControlCancelRequest ["type" = "control_cancel_request"] {
+        /// Request that is taken back. An answer that comes anyway is ignored.
         pub request_id: RequestId,
     }
 }
 
 impl ControlCancelRequest {
-    /// Takes back the question `request_id`.
+    /// Takes back the request `request_id`.
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self {
             request_id: request_id.into(),
@@ -73,14 +77,15 @@ impl ControlCancelRequest {
 }
 
 wire_struct! {
-    /// An answer, of either side.
+    /// The answer to a request, from either side.
     pub struct ControlResponse ["type" = "control_response"] {
+        /// Success or failure.
         pub response: ControlReply,
     }
 }
 
 impl ControlResponse {
-    /// Success, with nothing to say.
+    /// Success without a payload.
     pub fn done(request_id: impl Into<RequestId>) -> Self {
         Self::from(ControlReply::Success(ControlSuccess {
             request_id: Some(request_id.into()),
@@ -109,7 +114,7 @@ impl ControlResponse {
         }))
     }
 
-    /// The question it answers.
+    /// Id of the request that this answers.
     pub fn request_id(&self) -> Option<&str> {
         match &self.response {
             ControlReply::Success(reply) => reply.request_id.as_ref().map(RequestId::as_str),
@@ -131,21 +136,25 @@ impl From<ControlReply> for ControlResponse {
 tagged_enum! {
     /// Success or failure.
     pub enum ControlReply by "subtype" {
-        /// It was done.
+        /// The request was carried out.
         Success(ControlSuccess) = "success",
-        /// It was not done.
+        /// The request was not carried out.
         Error(ControlError) = "error",
     }
 }
 
 wire_struct! {
-    /// It was done.
+    /// The request was carried out.
     pub struct ControlSuccess ["subtype" = "success"] {
+        /// Id of the request; absent if the request had none.
         pub request_id ? RequestId,
-        /// What there is to say; missing if nothing.
+        /// Payload; absent if the request has none to return.
         pub response ? Value,
+        /// Open permission requests, repeated in the answer to `initialize`.
         pub pending_permission_requests ? Vec<ControlRequest>,
+        /// Open dialogs, repeated in the answer to `initialize`.
         pub pending_user_dialog_requests ? Vec<ControlRequest>,
+        /// Open forms of MCP servers, repeated in the answer to `initialize`.
         pub pending_elicitation_requests ? Vec<ControlRequest>,
     }
 }
@@ -161,14 +170,20 @@ impl ControlSuccess {
 }
 
 wire_struct! {
-    /// It was not done.
+    /// The request was not carried out.
     pub struct ControlError ["subtype" = "error"] {
+        /// Id of the request; absent if the request had none.
         pub request_id ? RequestId,
+        /// Text for people.
         pub error: String,
-        /// `unsupported_request`, `invalid_mode`, `bypass_not_launched` and others.
+        /// Code for programs: `unsupported_request`, `invalid_mode`, `bypass_not_launched` and
+        /// others.
         pub error_code ? String,
+        /// Open permission requests, as in [`ControlSuccess`].
         pub pending_permission_requests ? Vec<ControlRequest>,
+        /// Open dialogs, as in [`ControlSuccess`].
         pub pending_user_dialog_requests ? Vec<ControlRequest>,
+        /// Open forms of MCP servers, as in [`ControlSuccess`].
         pub pending_elicitation_requests ? Vec<ControlRequest>,
     }
 }

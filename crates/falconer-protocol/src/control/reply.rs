@@ -11,9 +11,11 @@ use crate::permission::{PermissionBehavior, PermissionMode};
 use crate::wire::wire_struct;
 
 wire_struct! {
-    /// Which prompts outlived an interrupt.
+    /// Prompts after an interrupt.
     pub struct InterruptResponse {
+        /// Uuids of prompts that will run next.
         pub still_queued * Vec<MessageUuid>,
+        /// Uuids of prompts that were dropped; only if the request asked for it.
         pub cancelled ? Vec<MessageUuid>,
     }
 }
@@ -21,6 +23,7 @@ wire_struct! {
 wire_struct! {
     /// The model now in use.
     pub struct SetModelResponse {
+        /// Model id that the alias stands for.
         pub model ? String,
     }
 }
@@ -28,49 +31,61 @@ wire_struct! {
 wire_struct! {
     /// The mode now in force.
     pub struct SetPermissionModeResponse {
+        /// Mode that is now in force.
         pub mode ? PermissionMode,
     }
 }
 
 wire_struct! {
-    /// How the MCP servers are.
+    /// The MCP servers and their state.
     pub struct McpStatusResponse {
+        /// All servers, those that failed included.
         pub mcp_servers * Vec<McpServerStatus> => "mcpServers",
     }
 }
 
 wire_struct! {
-    /// What replacing the MCP servers did.
+    /// The effect of replacing the MCP servers.
     pub struct McpSetServersResponse {
+        /// Names of servers that were not there before.
         pub added * Vec<String>,
+        /// Names of servers that are gone.
         pub removed * Vec<String>,
-        /// Server name to reason.
+        /// Reason for each server that could not be added, by name.
         pub errors * BTreeMap<String, String>,
     }
 }
 
 wire_struct! {
-    /// What an MCP resource holds.
+    /// The contents of an MCP resource.
     pub struct McpReadResourceResponse {
+        /// Parts of the resource, in MCP's own shape.
         pub contents * Vec<Value>,
     }
 }
 
 wire_struct! {
-    /// What undoing changes did, or would do.
+    /// The effect of undoing changes to files.
     pub struct RewindResponse {
+        /// `false` if there is no checkpoint for the prompt; see `error`.
         pub can_rewind: bool => "canRewind",
+        /// Reason nothing can be undone.
         pub error ? String,
+        /// Paths that would change; only for a dry run.
         pub files_changed ? Vec<String> => "filesChanged",
+        /// Lines that would be added; only for a dry run.
         pub insertions ? u64,
+        /// Lines that would be removed; only for a dry run.
         pub deletions ? u64,
+        /// Number of paths left alone because they are links by now; only for a real run.
         pub skipped_links ? u64 => "skippedLinks",
     }
 }
 
 wire_struct! {
-    /// Whether a queued prompt was taken back.
+    /// The fate of a prompt that the host took back.
     pub struct CancelAsyncMessageResponse {
+        /// `false` if the prompt had already started or is unknown.
         pub cancelled: bool,
     }
 }
@@ -78,22 +93,27 @@ wire_struct! {
 wire_struct! {
     /// The output of a task.
     pub struct TaskOutputResponse {
+        /// End of the output; empty if nothing was written yet.
         pub output: String,
+        /// Size of the whole output.
         pub total_bytes ? u64,
+        /// `true` if `output` is not all of it.
         pub truncated ? bool,
     }
 }
 
 wire_struct! {
-    /// What the session cost, in words.
+    /// The session's cost as text.
     pub struct SessionCostResponse {
+        /// Text as `/usage` shows it.
         pub text: String,
     }
 }
 
 wire_struct! {
-    /// Which models there are.
+    /// The models to choose from.
     pub struct ListModelsResponse {
+        /// Models to choose from, the default first.
         pub models * Vec<ModelInfo>,
     }
 }
@@ -101,26 +121,35 @@ wire_struct! {
 wire_struct! {
     /// The version of the engine.
     pub struct BinaryVersionResponse {
+        /// Version as `--version` prints it.
         pub version: String,
+        /// ISO 8601 time of the build.
         pub build_time ? String => "buildTime",
     }
 }
 
 wire_struct! {
-    /// What the model said beside the conversation.
+    /// The model's answer beside the conversation.
     pub struct SideQuestionResponse {
+        /// Answer of the model; `null` if it gave none.
         pub response ? String,
+        /// `true` if the engine wrote the answer because the request failed.
         pub synthetic ? bool,
     }
 }
 
 wire_struct! {
-    /// What a file holds.
+    /// The contents of a file.
     pub struct ReadFileResponse {
+        /// Contents in the encoding below.
         pub contents: String,
+        /// Absolute path of the file.
         pub abs_path ? String => "absPath",
+        /// `true` if the file is longer than the limit.
         pub truncated ? bool,
+        /// `base64` if that was asked for; absent for UTF-8.
         pub encoding ? String,
+        /// `true` if bytes that are not UTF-8 were replaced.
         pub lossy ? bool,
     }
 }
@@ -128,6 +157,7 @@ wire_struct! {
 wire_struct! {
     /// The skills there are now.
     pub struct ReloadSkillsResponse {
+        /// All skills after reading them again.
         pub skills * Vec<SlashCommand>,
     }
 }
@@ -135,19 +165,27 @@ wire_struct! {
 wire_struct! {
     /// The output styles there are now.
     pub struct ReloadOutputStylesResponse {
+        /// All output styles after reading them again.
         pub available_output_styles * Vec<String>,
     }
 }
 
 wire_struct! {
-    /// What there is after reading the plugins again.
+    /// The session after reading the plugins again.
     pub struct ReloadPluginsResponse {
+        /// All slash commands and skills.
         pub commands * Vec<SlashCommand>,
+        /// All sub-agents.
         pub agents * Vec<AgentInfo>,
+        /// Plugins with `name`, `path` and, if declared, `version`.
         pub plugins * Vec<Value>,
+        /// All MCP servers and their state.
         pub mcp_servers * Vec<McpServerStatus> => "mcpServers",
+        /// Number of plugins that could not be loaded.
         pub error_count ? u64,
+        /// `true` if nothing was changed because the prompt cache would be lost.
         pub held ? bool,
+        /// Servers and tools that a held reload would add or remove.
         pub cache_impact ? Value,
     }
 }
@@ -155,6 +193,7 @@ wire_struct! {
 wire_struct! {
     /// The permission rules in force.
     pub struct ListPermissionRulesResponse {
+        /// Rules and directories.
         pub state: PermissionRulesState,
     }
 }
@@ -162,11 +201,17 @@ wire_struct! {
 wire_struct! {
     /// The permission rules in force.
     pub struct PermissionRulesState {
+        /// Rules of all sources.
         pub rules * Vec<PermissionRuleEntry>,
+        /// Directories the session may work in beside the first one.
         pub workspace_directories * Vec<WorkspaceDirectory> => "workspaceDirectories",
+        /// Directory the session started in.
         pub original_cwd ? String => "originalCwd",
+        /// `true` if only managed settings may bring rules.
         pub managed_only ? bool => "managedOnly",
+        /// Settings files that could not be read; their rules are missing here.
         pub errors ? Vec<Value>,
+        /// `true` if the list was cut because the connection stores answers.
         pub withheld ? bool,
     }
 }
@@ -174,11 +219,17 @@ wire_struct! {
 wire_struct! {
     /// A permission rule and where it comes from.
     pub struct PermissionRuleEntry {
+        /// Effect of the rule.
         pub behavior: PermissionBehavior,
+        /// Origin: a settings source, `cliArg`, `session` and others.
         pub source: String,
+        /// Rule as written, such as `Bash(git:*)`.
         pub rule: String,
+        /// Reading of the rule for people; absent if there is none.
         pub description ? Value,
+        /// `persistent`, `session` or `readonly`.
         pub editability ? String,
+        /// `true` if managed settings switch the rule off.
         pub not_in_effect ? bool => "notInEffect",
     }
 }
@@ -186,7 +237,9 @@ wire_struct! {
 wire_struct! {
     /// A directory to work in.
     pub struct WorkspaceDirectory {
+        /// Absolute path.
         pub path: String,
+        /// Origin: a settings source, `cliArg` or `session`.
         pub source ? String,
     }
 }
