@@ -7,11 +7,13 @@ use crate::wire::{open_enum, wire_struct};
 wire_struct! {
     /// Callbacks for the calls that match.
     pub struct HookMatcher {
-        /// A tool name or a pattern; everything without one.
+        /// Tool name or pattern; absent or `null` matches everything.
         pub matcher ? String,
+        /// Ids chosen by the host; the engine asks all of them at once.
         pub hook_callback_ids: Vec<HookCallbackId> => "hookCallbackIds",
-        /// Seconds.
+        /// Seconds to wait for an answer. A `PreToolUse` hook that takes longer counts as a denial.
         pub timeout ? Number,
+        /// Effect of an error or an invalid answer; absent counts as [`OnFailure::Continue`].
         pub on_failure ? OnFailure => "onFailure",
     }
 }
@@ -27,7 +29,7 @@ impl HookMatcher {
 }
 
 open_enum! {
-    /// What happens if a hook fails.
+    /// The effect of a failed hook.
     pub enum OnFailure {
         /// As if it had no opinion: the engine's default.
         Continue = "continue",

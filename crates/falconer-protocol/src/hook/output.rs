@@ -9,18 +9,23 @@ wire_struct! {
     pub struct HookOutput {
         /// `false` ends the turn, after the tool at hand.
         pub continue_ ? bool => "continue",
+        /// `true` keeps the hook's output out of the transcript.
         pub suppress_output ? bool => "suppressOutput",
+        /// Text for the user, with `continue: false`.
         pub stop_reason ? String => "stopReason",
+        /// Decision in the older way; [`HookSpecificOutput`] says more.
         pub decision ? BlockDecision,
-        /// Shown to the user.
+        /// Text that is shown to the user.
         pub system_message ? String => "systemMessage",
-        /// Why, for the model.
+        /// Reason for `decision`, which the model reads.
         pub reason ? String,
+        /// Escape sequence for the CLI's terminal, such as a desktop notice.
         pub terminal_sequence ? String => "terminalSequence",
+        /// Answer that only the event at hand understands.
         pub hook_specific_output ? HookSpecificOutput => "hookSpecificOutput",
-        /// The hook goes on by itself; the engine does not wait.
+        /// `true` if the hook goes on by itself: the engine does not wait, and no decision counts.
         pub async_ ? bool => "async",
-        /// Milliseconds.
+        /// Milliseconds until the engine gives up on such a hook.
         pub async_timeout ? Number => "asyncTimeout",
     }
 }
@@ -47,7 +52,9 @@ impl HookOutput {
 open_enum! {
     /// The older way to decide.
     pub enum BlockDecision {
+        /// Stop what is about to happen.
         Block = "block",
+        /// Allow it.
         Approve = "approve",
     }
 }

@@ -39,7 +39,7 @@ impl HookOutput {
         })
     }
 
-    /// Whether it blocks in the older way.
+    /// Returns `true` if it blocks in the older way.
     pub fn is_block(&self) -> bool {
         self.decision == Some(BlockDecision::Block)
     }
@@ -54,7 +54,8 @@ impl HookOutput {
 }
 
 impl HookInput {
-    /// For a stop: whether a hook has already kept the agent from stopping. `None` for
+    /// Returns `Some(true)` for a stop if a hook has already kept the agent from stopping; `None`
+    /// for
     /// everything else.
     pub fn stop_hook_active(&self) -> Option<bool> {
         match self {
