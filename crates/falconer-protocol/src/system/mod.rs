@@ -35,7 +35,7 @@ tagged_enum! {
     pub enum SystemMessage by "subtype" {
         /// A turn begins.
         Init(Box<Init>) = "init",
-        /// What the engine is busy with.
+        /// The engine starts or stops something slow.
         Status(Box<StatusMessage>) = "status",
         /// An API request failed and is tried again.
         ApiRetry(Box<ApiRetry>) = "api_retry",
@@ -67,7 +67,7 @@ tagged_enum! {
         ModelRefusalFallback(Box<ModelRefusalFallback>) = "model_refusal_fallback",
         /// The model refused and no other takes over.
         ModelRefusalNoFallback(Box<ModelRefusalNoFallback>) = "model_refusal_no_fallback",
-        /// How many tokens the model has been thinking.
+        /// An estimate of the reasoning so far.
         ThinkingTokens(Box<ThinkingTokens>) = "thinking_tokens",
         /// A text for the user.
         Informational(Box<Informational>) = "informational",
