@@ -17,6 +17,8 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod action;
 mod body;
 mod diff;

@@ -8,15 +8,15 @@ use crate::json;
 use crate::repair::repaired;
 use crate::wire::{Held, Mode, Tagged, Wire, read_preset};
 
-/// A line that was read, and how well that went.
+/// A line that was read, with notes on what did not fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Decoded<T> {
-    /// What the line says.
+    /// The value.
     pub message: T,
-    /// Invalid UTF-8 or lone surrogates were replaced by U+FFFD.
+    /// `true` if invalid UTF-8 or lone surrogates were replaced by U+FFFD.
     pub repaired: bool,
-    /// Why a part of the line, or all of it, is not typed although its tag is known.
+    /// Reason a part of the line, or all of it, is not typed although its tag is known.
     ///
     /// That part is kept: in `extra`, or as the `Unknown` of the nearest enum.
     pub misfit: Option<String>,

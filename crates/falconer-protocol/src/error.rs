@@ -1,4 +1,4 @@
-//! What can go wrong between a line and a value.
+//! Errors between a line and a value.
 
 /// A line could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
     Syntax {
         /// Its first bytes, at most [`Error::HEAD`].
         head: String,
-        /// Where and why reading stopped.
+        /// Position and reason.
         source: serde_json::Error,
     },
     /// The value does not have the expected shape.
@@ -27,7 +27,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// How much of a bad line is kept.
+    /// Number of bytes of a bad line that are kept.
     pub const HEAD: usize = 200;
 
     pub(crate) fn not_an_object(line: &[u8]) -> Self {

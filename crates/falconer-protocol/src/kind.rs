@@ -1,4 +1,4 @@
-//! Which kind of line this is, found without parsing it.
+//! The kind of a line, found without parsing it.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ macro_rules! kinds {
         }
 
         impl MessageKind {
-            /// The name on the wire; `None` for [`MessageKind::Other`].
+            /// Returns the name on the wire; `None` for [`MessageKind::Other`].
             pub fn as_str(self) -> Option<&'static str> {
                 match self {
                     $(Self::$kind => Some($name),)+
@@ -55,17 +55,17 @@ kinds! {
     System = "system",
     /// The end of a turn.
     Result = "result",
-    /// A question that must be answered.
+    /// A request that must be answered.
     ControlRequest = "control_request",
-    /// The answer to a question.
+    /// The answer to a request.
     ControlResponse = "control_response",
-    /// The question is no longer asked.
+    /// A request is taken back.
     ControlCancelRequest = "control_cancel_request",
     /// A tool is still running.
     ToolProgress = "tool_progress",
-    /// What a series of tool calls did.
+    /// A summary of a series of tool calls.
     ToolUseSummary = "tool_use_summary",
-    /// What became of a prompt that carried a uuid.
+    /// A step in the life of a prompt that carried a uuid.
     CommandLifecycle = "command_lifecycle",
     /// The conversation was cleared; the session id changes.
     ConversationReset = "conversation_reset",
@@ -77,17 +77,17 @@ kinds! {
     AuthStatus = "auth_status",
     /// The state of the rate limits.
     RateLimitEvent = "rate_limit_event",
-    /// What the user may want to say next.
+    /// A suggestion for the next prompt.
     PromptSuggestion = "prompt_suggestion",
     /// The goal the session works on.
     ActiveGoal = "active_goal",
-    /// Made by the host's library, not by the engine.
+    /// A warning of the host's library; no engine sends it.
     Warning = "falconer_warning",
     /// Host to engine: variables to set.
     UpdateEnvironmentVariables = "update_environment_variables",
 }
 
-/// Finds the kind of a line; `None` if it is no JSON object or has no `type`.
+/// Finds the kind of a line; returns `None` if it is not a JSON object or has no `type`.
 ///
 /// The line is not checked: a broken rest goes unnoticed.
 ///

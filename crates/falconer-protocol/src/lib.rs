@@ -7,7 +7,30 @@
 //! `null` is told from absent. Reading is tolerant: a value that does not fit its field is kept
 //! raw instead of failing the line.
 //!
+//! The protocol has no specification. Field documentation describes recorded sessions of the CLI,
+//! the published types of its SDKs, and our own engine; where it says "observed as", recordings
+//! are all there is. "Absent" and "`null`" both read as `None`.
+//!
+//! Engines add fields with every version, and so does this crate. All structs have [`Default`]
+//! and a field `extra` for what they do not know, so end every struct literal in `..`:
+//!
+//! ```
+//! use falconer_protocol::permission::Deny;
+//!
+//! let denial = Deny {
+//!     message: "not on a Friday".into(),
+//!     interrupt: Some(true),
+//!     ..Deny::default()
+//! };
+//! # assert!(denial.tool_use_id.is_none());
+//! ```
+//!
+//! A literal written that way still compiles when a field is added, which `#[non_exhaustive]`
+//! would not allow at all. Enums are `#[non_exhaustive]` and keep unknown values.
+//!
 //! No I/O happens here.
+
+#![deny(missing_docs)]
 
 mod decode;
 mod error;

@@ -1,4 +1,4 @@
-//! A line of the engine that is decoded when somebody looks at it.
+//! A line of the engine that is decoded on demand.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::kind::{MessageKind, peek_kind};
 /// A line as it came, with its kind.
 ///
 /// Making one costs a few nanoseconds, so a reader can route lines by kind and leave decoding to
-/// whoever wants the content.
+/// the code that needs the content.
 ///
 /// ```
 /// use falconer_protocol::{Message, MessageKind, RawMessage};
@@ -40,30 +40,30 @@ impl RawMessage {
         Ok(Self { bytes, kind })
     }
 
-    /// The `type` of the line.
+    /// Returns the `type` of the line.
     pub fn kind(&self) -> MessageKind {
         self.kind
     }
 
-    /// The line.
+    /// Returns the line as it came.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The line.
+    /// Returns the line as it came.
     pub fn into_bytes(self) -> Bytes {
         self.bytes
     }
 
     /// Reads the whole line.
     ///
-    /// Fails only if the line is no JSON object. What is unknown or does not fit is kept raw;
-    /// [`RawMessage::decode_with_notes`] says whether that was necessary.
+    /// Fails only if the line is not a JSON object. Unknown or misfit parts are kept raw;
+    /// [`RawMessage::decode_with_notes`] reports if that was necessary.
     pub fn decode(&self) -> Result<Message, Error> {
         self.decode_with_notes().map(|decoded| decoded.message)
     }
 
-    /// Reads the whole line and says how well it went.
+    /// Reads the whole line and notes what did not fit.
     pub fn decode_with_notes(&self) -> Result<Decoded<Message>, Error> {
         let tag_is_first = self.bytes.starts_with(br#"{"type":"#);
         let tag = if tag_is_first {

@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         Some(Cow::Borrowed(&quoted[1..quoted.len() - 1]))
     }
 
-    /// Steps over a string; whether it had escapes.
+    /// Steps over a string; returns `true` if it had escapes.
     fn skip_string(&mut self) -> Option<bool> {
         if self.text.get(self.at) != Some(&b'"') {
             return None;

@@ -34,6 +34,8 @@
 //! what is left, the permission handler. Without a handler what would be asked is denied.
 //! Tools of your own are async functions: see [`Tool`].
 
+#![deny(missing_docs)]
+
 pub mod account;
 mod client;
 mod connection;

@@ -8,7 +8,7 @@ use serde_json::{Error, Result};
 
 use super::Reader;
 
-/// Whether something came before, so that a comma is due.
+/// The position in a list, which decides if a comma is due.
 #[derive(PartialEq)]
 enum Place {
     First,
@@ -30,7 +30,7 @@ impl<'a, 'de> Members<'a, 'de> {
 }
 
 impl<'de> Members<'_, 'de> {
-    /// Goes to the next key; false at the end of the object.
+    /// Goes to the next key; returns `false` at the end of the object.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool> {
         if self.reader.peek() == Some(b'}') {

@@ -1,4 +1,4 @@
-//! A reader of JSON text for lines that are as they should be.
+//! A fast reader of JSON text for well-formed lines.
 //!
 //! It does what serde_json does, for text that is known to be UTF-8 as a whole and in memory as
 //! a whole: nothing is copied on the way into a field, and a string with escapes is put together
@@ -19,10 +19,10 @@ use crate::wire::refusal;
 use access::Elements;
 pub(crate) use access::Members;
 
-/// How deep arrays and objects may be nested, as in serde_json.
+/// Limit on the nesting of arrays and objects, as in serde_json.
 const DEPTH: u8 = 127;
 
-/// How many names are tried before a string is read to be looked up.
+/// Number of names to try before a string is read and looked up.
 const GUESSES: usize = 4;
 
 /// Reads one value, which has to be all of the text but for white space.
@@ -145,7 +145,7 @@ impl<'de> Reader<'de> {
         })
     }
 
-    /// Reads an array with `element`; false if something else is here.
+    /// Reads an array with `element`; returns `false` if something else is here.
     pub(crate) fn list(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<()>,
@@ -163,7 +163,7 @@ impl<'de> Reader<'de> {
         })
     }
 
-    /// That the value here is not what was `expected`.
+    /// Returns the error that the value here is not what was `expected`.
     #[cold]
     pub(crate) fn misfit(&mut self, expected: &'static str) -> Error {
         refusal(self, expected)
@@ -190,7 +190,7 @@ impl<'de> Reader<'de> {
         Error::custom(format_args!("expected {expected}"))
     }
 
-    /// Says where it happened, in the words of serde_json.
+    /// Adds the position to an error, in the words of serde_json.
     #[cold]
     fn locate(&self, error: &Error) -> Error {
         Error::custom(format_args!("{error} at line 1 column {}", self.at))

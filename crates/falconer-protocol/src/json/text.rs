@@ -35,7 +35,7 @@ fn escaped(reader: &mut Reader<'_>, start: usize, mut at: usize) -> Result<Strin
     text.ok_or_else(|| reader.unexpected("an escape"))
 }
 
-/// Resolves the escapes; `None` if one of them is none.
+/// Resolves the escapes; returns `None` if one of them is invalid.
 fn unescape(mut text: &str) -> Option<String> {
     let mut unescaped = String::with_capacity(text.len());
     while let Some(at) = memchr(b'\\', text.as_bytes()) {
@@ -84,7 +84,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// How many bytes come before a quote, a backslash or a control character.
+/// Counts the bytes before a quote, a backslash or a control character.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
     let mut length = 0;

@@ -9,7 +9,7 @@ use crate::json::Reader;
 
 /// A type that is an object on the wire.
 pub(crate) trait Body: Sized {
-    /// Whether it looks again at the tag that led to it, and so needs it among the entries.
+    /// `true` if it looks again at the tag that led to it, and so needs it among the entries.
     const REREADS_TAG: bool;
 
     fn from_entries(entries: Entries<'_, '_, '_>) -> Result<Self>;

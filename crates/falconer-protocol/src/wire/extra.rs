@@ -1,4 +1,4 @@
-//! What a typed struct saw on the wire beyond its fields.
+//! Parts of an object that its struct has no field for.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// The value of an unknown field.
+    /// Returns the value of an unknown field.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.iter().find(|(k, _)| *k == key).map(|(_, v)| v)
     }
@@ -36,18 +36,18 @@ impl Extra {
         }
     }
 
-    /// The unknown fields in the order they came.
+    /// Returns the unknown fields in the order they came.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         let entries = self.entries.iter().flat_map(|entries| entries.iter());
         entries.map(|(k, v)| (k.as_str(), v))
     }
 
-    /// Whether there was no unknown field.
+    /// Returns `true` if there was no unknown field.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many unknown fields there were.
+    /// Returns the number of unknown fields.
     pub fn len(&self) -> usize {
         self.entries.as_ref().map_or(0, |entries| entries.len())
     }

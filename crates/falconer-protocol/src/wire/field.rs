@@ -1,4 +1,4 @@
-//! What can stand in a field: strings, numbers, lists and the wire types themselves.
+//! Types of fields: strings, numbers, lists and the wire types themselves.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -113,13 +113,13 @@ impl<K: Ord + From<String>, T: Wire> Wire for BTreeMap<K, T> {
     }
 }
 
-/// That a value is not what was `expected`.
+/// Returns the error that a value is not what was `expected`.
 #[cold]
 pub(crate) fn misfit(value: Value, expected: &'static str) -> Error {
     refusal(Held::<Error>::new(value, Mode::Strict), expected)
 }
 
-/// The error of whoever wanted something else than the deserializer has.
+/// The error of a visitor that expected another type.
 #[cold]
 pub(crate) fn refusal<'de, D: Deserializer<'de>>(
     deserializer: D,

@@ -27,7 +27,7 @@ macro_rules! wire_struct {
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct $name {
             $($(#[$field_meta])* pub $field: $crate::wire::field_type!($mark $ty),)*
-            /// Fields this version does not know.
+            /// Fields that this version does not know, written back unchanged.
             pub extra: $crate::wire::Extra,
         }
 
@@ -177,12 +177,12 @@ macro_rules! tagged_enum {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* $variant($ty),)+
-            /// Anything this version does not know, kept as it came.
+            /// An object that this version does not know, written back as it came.
             Unknown($crate::wire::Object),
         }
 
         impl $name {
-            #[doc = concat!("The value of `", $tag, "`, if it has one.")]
+            #[doc = concat!("Returns the value of `", $tag, "`, if it has one.")]
             pub fn tag(&self) -> Option<&str> {
                 match self {
                     $(Self::$variant(_) => Some($value),)+
@@ -299,11 +299,15 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $(#[$first_meta])*
-            #[doc = concat!("`", $first_value, "`")]
+            #[doc = concat!("\n\nOn the wire: `", $first_value, "`.")]
             #[default]
             $first,
-            $($(#[$variant_meta])* #[doc = concat!("`", $value, "`")] $variant,)*
-            /// A value this version does not know.
+            $(
+                $(#[$variant_meta])*
+                #[doc = concat!("\n\nOn the wire: `", $value, "`.")]
+                $variant,
+            )*
+            /// A value that this version does not know, written back unchanged.
             Other(String),
         }
 
@@ -311,7 +315,7 @@ macro_rules! open_enum {
             /// The values this version knows.
             pub const KNOWN: &'static [Self] = &[Self::$first, $(Self::$variant),*];
 
-            /// The string on the wire.
+            /// Returns the string on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     Self::$first => $first_value,
@@ -353,17 +357,17 @@ macro_rules! text_newtype {
         pub struct $name(String);
 
         impl $name {
-            /// Takes any string; nothing is checked.
+            /// Wraps any string; nothing is checked.
             pub fn new(value: impl Into<String>) -> Self {
                 Self(value.into())
             }
 
-            /// The string on the wire.
+            /// Returns the string on the wire.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// The string on the wire.
+            /// Returns the string on the wire.
             pub fn into_string(self) -> String {
                 self.0
             }
@@ -391,7 +395,7 @@ macro_rules! text_newtype {
     )+};
 }
 
-/// What every string-like type can do.
+/// Implements the traits of string-like types.
 macro_rules! text_traits {
     ($name:ident) => {
         impl std::fmt::Display for $name {

@@ -1,4 +1,4 @@
-//! How wire types are read and written: once, in any key order, losing nothing.
+//! Reading and writing of wire types: in one pass, in any key order, losing nothing.
 //!
 //! serde's own derive either drops unknown fields or buffers whole objects (`flatten`,
 //! `untagged`, internal tags), and compiles every type once for each deserializer. The macros here
@@ -37,7 +37,7 @@ pub(crate) use text::TextVisitor;
 /// A JSON object that is kept as it came, in the order of its keys.
 pub type Object = serde_json::Map<String, serde_json::Value>;
 
-/// Whether a field may be left out.
+/// Returns `true` if a field may be left out.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

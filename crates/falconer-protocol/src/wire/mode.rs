@@ -2,7 +2,7 @@
 
 use serde::de::Deserializer;
 
-/// How a value of an unexpected type is treated.
+/// The treatment of a value of an unexpected type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// It fails the whole read.
