@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use falconer::Options;
 use falconer::isolation::{IsolationConfig, NetworkPolicy, Sandbox, SandboxConfig, Skill};
+use falconer::mirror::{DirectorySessionStore, FlushMode, SessionKey, SessionStore, StoreError};
 use falconer::sessions::{SessionId as NativeId, project_key};
-use falconer::store::{DirectorySessionStore, FlushMode, SessionKey, SessionStore, StoreError};
 use falconer_store::SessionRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,12 +15,12 @@ use crate::elicitation::{
 };
 use crate::hook::{Hook, OnFailure};
 use crate::launch::{HostFeatures, SdkServer};
+use crate::mirror::{FlushMode, SessionStore};
 use crate::options::{Options, mcp_tool_name};
 use crate::permission::{Decision, PermissionHandler, PermissionRequest};
 use crate::question::{
     Answers, PlanDecision, PlanHandler, PlanRequest, QuestionHandler, QuestionRequest,
 };
-use crate::store::{FlushMode, SessionStore};
 use crate::tool::MountedServer;
 use crate::transport::StderrCallback;
 

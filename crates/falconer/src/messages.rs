@@ -14,7 +14,7 @@ use memchr::memchr;
 
 use crate::connection::{BacklogReader, Connection, EndOfEngine, mirror_error, unreadable_line};
 use crate::error::Error;
-use crate::store::MirrorHandle;
+use crate::mirror::MirrorHandle;
 
 /// Everything the engine says, in its order.
 ///

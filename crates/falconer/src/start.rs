@@ -16,11 +16,11 @@ use crate::hook::OnFailure;
 use crate::isolation::{self, Home, IsolationError, IsolationInForce};
 use crate::launch::{HostFeatures, LaunchPlan, LaunchWarning, Surroundings};
 use crate::messages::Messages;
-use crate::options::{Billing, Options, RuntimeLimits, Settings};
-use crate::sessions::{SessionId, Sessions};
-use crate::store::{
+use crate::mirror::{
     MaterializeOptions, Materialized, Mirror, MirrorHandle, MirrorOptions, SessionKey, materialize,
 };
+use crate::options::{Billing, Options, RuntimeLimits, Settings};
+use crate::sessions::{SessionId, Sessions};
 use crate::transport::{Ending, Subprocess, Transport};
 
 /// Starts the official CLI or the engine chosen, says hello and perhaps sends a first prompt.

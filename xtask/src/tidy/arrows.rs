@@ -7,7 +7,7 @@ use super::Problem;
 use crate::workspace::{Kind, Package};
 
 /// What each crate may depend on among our own.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("falconer-protocol", &[]),
     ("falconer-secret", &[]),
     ("falconer-process", &[]),
@@ -35,9 +35,15 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "falconer-secret",
         ],
     ),
+    ("falconer-transcript", &[]),
     (
         "falconer",
-        &["falconer-protocol", "falconer-process", "falconer-secret"],
+        &[
+            "falconer-protocol",
+            "falconer-process",
+            "falconer-secret",
+            "falconer-transcript",
+        ],
     ),
     (
         "falconer-native",
@@ -122,7 +128,9 @@ const ARROWS: [(&str, &[&str]); 18] = [
 const TEST_KIT: &str = "falconer-testkit";
 
 /// What tests may use besides: one suite runs on several engines.
-const TEST_ARROWS: [(&str, &str); 6] = [
+const TEST_ARROWS: [(&str, &str); 7] = [
+    // Its examples show the names under which users see its types.
+    ("falconer-transcript", "falconer"),
     ("falconer-session", "falconer-native"),
     ("falconer-hub", "falconer-native"),
     ("falconer-hub", "falconer-scenario"),

@@ -33,8 +33,8 @@ use tracing::Instrument;
 
 use crate::error::Error;
 use crate::handlers::Handlers;
+use crate::mirror::{Materialized, MirrorHandle};
 use crate::options::BacklogLimits;
-use crate::store::{Materialized, MirrorHandle};
 use crate::transport::{Ending, Engine, Link};
 
 pub(crate) use backlog::BacklogReader;

@@ -16,7 +16,7 @@ use super::observe::{CancelView, LifecycleView, ResponseView, ResultView, System
 use super::requests::Answer;
 use super::run_state::Signal;
 use super::spans::Spans;
-use crate::store::MirrorHandle;
+use crate::mirror::MirrorHandle;
 use crate::transport::{Inbound, LineSource};
 
 /// Sorts what the engine writes.

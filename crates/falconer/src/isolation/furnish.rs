@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use falconer_transcript::mirror::copy_login;
+use falconer_transcript::write_private;
+
 use super::environment::TEMPORARY;
 use super::{Facts, Home, IsolationError, IsolationPlan};
 use crate::sessions::SessionError;
-use crate::store::{copy_login, write_private};
 
 /// Writes settings, skills and credentials. If anything fails, the home is deleted by its owner.
 pub(crate) fn furnish(

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use falconer::mirror::{FlushMode, InMemorySessionStore, SessionKey, SessionStore, StoreEntry};
 use falconer::sessions::{SessionId, project_key};
-use falconer::store::{FlushMode, InMemorySessionStore, SessionKey, SessionStore, StoreEntry};
 use falconer::{
     Client, Decision, EngineExit, Error, ExecutableProblem, Message, Messages, NamedBy, Options,
     Outcome, SpawnError, query,

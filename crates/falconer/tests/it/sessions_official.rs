@@ -10,10 +10,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use falconer::mirror::{SessionKey, StoreEntry, fold_session_summary};
 use falconer::sessions::{
     ForkOptions, ListOptions, Programmatic, SessionId, Sessions, SystemMessages, project_key,
 };
-use falconer::store::{SessionKey, StoreEntry, fold_session_summary};
 use serde_json::{Map, Value, json};
 
 use crate::sessions::{copy_real, fixtures, id, transcript, user};

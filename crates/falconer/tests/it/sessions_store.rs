@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use falconer::sessions::{ForkOptions, ListOptions, SessionId, Sessions, SystemMessages};
-use falconer::store::{
+use falconer::mirror::{
     Capabilities, FlushMode, InMemorySessionStore, MaterializeOptions, Mirror, MirrorError,
     MirrorOptions, SessionKey, SessionListing, SessionStore, StoreEntry, StoreError, StoreFuture,
     StoredSessions, SummaryEntry, conformance, import_session_to_store, materialize,
 };
+use falconer::sessions::{ForkOptions, ListOptions, SessionId, Sessions, SystemMessages};
 use serde_json::{Value, json};
 
 use crate::sessions::{copy_real, id, transcript, user};

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use falconer::sessions::{ListOptions, SessionId, SystemMessages};
-use falconer::store::{
+use falconer::mirror::{
     FlushMode, InMemorySessionStore, SessionKey, SessionStore, StoreEntry, StoreError, StoreFuture,
     StoredSessions,
 };
+use falconer::sessions::{ListOptions, SessionId, SystemMessages};
 use falconer::{Message, query};
 use falconer_testkit::scenario::{Scenario, any, text};
 use tempfile::TempDir;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use falconer::isolation::{IsolationConfig, NetworkPolicy, Sandbox};
+use falconer::mirror::{FlushMode, InMemorySessionStore};
 use falconer::protocol::system::SystemMessage;
-use falconer::store::{FlushMode, InMemorySessionStore};
 use falconer::{Client, Error, Message, Options};
 use falconer_testkit::scenario::{Scenario, any, text};
 

@@ -23,7 +23,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use falconer::store::{SessionKey, SessionStore, StoreEntry, StoreFuture};
+/// use falconer::mirror::{SessionKey, SessionStore, StoreEntry, StoreFuture};
 ///
 /// #[derive(Debug, Default)]
 /// struct Tiny(Mutex<Vec<(SessionKey, StoreEntry)>>);
@@ -47,7 +47,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///     }
 /// }
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// # falconer::store::conformance::run(|| async { Box::new(Tiny::default()) as _ }).await.unwrap();
+/// # falconer::mirror::conformance::run(|| async { Box::new(Tiny::default()) as _ }).await.unwrap();
 /// # });
 /// ```
 pub trait SessionStore: Send + Sync + 'static {

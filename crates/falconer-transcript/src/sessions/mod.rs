@@ -3,7 +3,7 @@
 //! [`Sessions`] works on the transcripts below a configuration directory and needs no CLI.
 //! Results equal those of the official SDKs on the same files; where the TypeScript and the
 //! Python SDK differ, they equal the TypeScript one, which agrees with the CLI. The same
-//! functions on a [`SessionStore`](crate::store::SessionStore) are in [`crate::store`].
+//! functions on a [`SessionStore`](crate::mirror::SessionStore) are in [`crate::mirror`].
 //!
 //! What is not here: starting or resuming a session, which is the client's.
 

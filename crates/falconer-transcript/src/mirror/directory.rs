@@ -26,7 +26,7 @@ const DEPTH: usize = 8;
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use falconer::sessions::SessionId;
-/// use falconer::store::{DirectorySessionStore, SessionKey, SessionStore, StoreEntry};
+/// use falconer::mirror::{DirectorySessionStore, SessionKey, SessionStore, StoreEntry};
 ///
 /// let place = tempfile::tempdir()?;
 /// let store = DirectorySessionStore::new(place.path().join("conversations"));
@@ -252,7 +252,7 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::conformance;
+    use crate::mirror::conformance;
 
     #[tokio::test]
     async fn it_keeps_the_contract_of_session_stores() {

@@ -34,7 +34,7 @@ pub enum FlushMode {
 /// How a [`Mirror`] treats its store.
 ///
 /// ```
-/// use falconer::store::{FlushMode, MirrorOptions};
+/// use falconer::mirror::{FlushMode, MirrorOptions};
 ///
 /// let options = MirrorOptions::new("/home/a/.claude/projects").flush(FlushMode::Eager);
 /// # let _ = options;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::materialize::{read_if_present, write_private};
+use crate::private_file::{read_if_present, write_private};
 use crate::sessions::SessionError;
 
 /// Copies what the CLI needs to run from one configuration directory into another.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), SessionError> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), SessionError> {
     // The default directory keeps this file beside itself, any other inside.
     let state = ".claude.json";
     let inside = from.join(state);
@@ -48,7 +48,7 @@ fn copy_file(
 }
 
 /// Copies a login of the CLI without what can be used once only.
-pub(crate) fn copy_login(from: &Path, to: &Path) -> Result<(), SessionError> {
+pub fn copy_login(from: &Path, to: &Path) -> Result<(), SessionError> {
     copy_file(from, to, without_refresh_token)
 }
 

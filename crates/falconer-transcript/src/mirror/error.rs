@@ -46,7 +46,7 @@ impl StoreError {
     /// Any failure of a store; one that means a full disk becomes [`StoreError::Full`].
     ///
     /// ```
-    /// use falconer::store::StoreError;
+    /// use falconer::mirror::StoreError;
     ///
     /// let error = StoreError::failed("connection reset");
     /// assert!(error.is_retryable());

@@ -9,7 +9,7 @@ use super::batch::{Batch, Pending};
 use super::error::{Losses, MirrorError};
 use super::frame::Frame;
 use super::{FlushMode, MirrorOptions};
-use crate::store::{SessionStore, StoreError};
+use crate::mirror::{SessionStore, StoreError};
 
 /// A frame and its share of the queue's budget.
 #[derive(Debug)]

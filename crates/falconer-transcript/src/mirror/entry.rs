@@ -25,12 +25,12 @@ impl StoreEntry {
     /// Takes the text of a JSON object.
     ///
     /// ```
-    /// use falconer::store::StoreEntry;
+    /// use falconer::mirror::StoreEntry;
     ///
     /// let entry = StoreEntry::from_json(r#"{"type":"user","uuid":"u1"}"#)?;
     /// assert_eq!(entry.uuid().as_deref(), Some("u1"));
     /// assert!(StoreEntry::from_json("[1]").is_err());
-    /// # Ok::<(), falconer::store::StoreError>(())
+    /// # Ok::<(), falconer::mirror::StoreError>(())
     /// ```
     pub fn from_json(text: impl Into<String>) -> Result<Self, StoreError> {
         let raw = RawValue::from_string(text.into()).map_err(|error| invalid(&error))?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::MirrorError;
-use crate::store::{SessionKey, StoreEntry};
+use crate::mirror::{SessionKey, StoreEntry};
 
 /// New lines of one transcript.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::frame::Frame;
-use crate::store::{SessionKey, StoreError};
+use crate::mirror::{SessionKey, StoreError};
 
 /// Something the mirror could not write. The transcript on disk is not affected.
 #[derive(Debug, thiserror::Error)]

@@ -30,7 +30,7 @@ const LOADS_AT_ONCE: usize = 16;
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use std::sync::Arc;
 /// use falconer::sessions::ListOptions;
-/// use falconer::store::{InMemorySessionStore, StoredSessions};
+/// use falconer::mirror::{InMemorySessionStore, StoredSessions};
 ///
 /// let sessions = StoredSessions::of_directory(Arc::new(InMemorySessionStore::new()), "/srv/app");
 /// assert!(sessions.list(&ListOptions::new()).await?.is_empty());

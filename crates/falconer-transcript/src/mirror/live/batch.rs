@@ -3,7 +3,7 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::frame::Frame;
-use crate::store::{SessionKey, StoreEntry};
+use crate::mirror::{SessionKey, StoreEntry};
 
 /// The entries of one transcript that go to the store together.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store::StoreError;
+use crate::mirror::StoreError;
 
 /// Anything that can go wrong while reading or changing sessions.
 #[derive(Debug, thiserror::Error)]

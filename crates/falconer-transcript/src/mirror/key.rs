@@ -54,7 +54,7 @@ impl SessionKey {
     ///
     /// ```
     /// use std::path::Path;
-    /// use falconer::store::SessionKey;
+    /// use falconer::mirror::SessionKey;
     ///
     /// let file = Path::new("/home/a/.claude/projects/-srv/s1/subagents/agent-7.jsonl");
     /// let key = SessionKey::of_file(file, Path::new("/home/a/.claude/projects")).unwrap();

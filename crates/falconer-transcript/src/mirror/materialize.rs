@@ -1,9 +1,8 @@
 //! Writing a stored session where the CLI can resume it.
 
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, Permissions};
 use std::future::Future;
-use std::io::{BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use super::error::StoreError;
 use super::key::SessionKey;
 use super::seed;
 use super::stored::split_metadata;
-use crate::account::document::{self, FileProblem};
+use crate::private_file::write_private;
 use crate::sessions::{SessionError, SessionId, metadata_path};
 
 /// How a stored session is written to disk.
@@ -60,7 +59,7 @@ impl MaterializeOptions {
     }
 
     /// Makes the directory in this one. Default: the system's one for temporary files.
-    pub(crate) fn below(mut self, parent: impl Into<PathBuf>) -> Self {
+    pub fn below(mut self, parent: impl Into<PathBuf>) -> Self {
         self.parent = Some(parent.into());
         self
     }
@@ -92,7 +91,7 @@ impl Materialized {
 
     /// Moves the session into another configuration directory on the same disk, in which there
     /// is none yet.
-    pub(crate) fn move_into(self, config_dir: &Path) -> Result<(), SessionError> {
+    pub fn move_into(self, config_dir: &Path) -> Result<(), SessionError> {
         let to = config_dir.join("projects");
         fs::rename(self.projects_dir(), &to).map_err(SessionError::io("write", &to))?;
         self.close()
@@ -202,34 +201,4 @@ async fn write_transcript(file: PathBuf, entries: Vec<StoreEntry>) -> Result<(),
     written
         .await
         .map_err(|error| SessionError::io("write", &path)(std::io::Error::other(error)))?
-}
-
-/// Writes a file that only the user can read, in directories that only the user can read.
-pub(crate) fn write_private(
-    path: &Path,
-    write: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), SessionError> {
-    let failed = || SessionError::io("write", path);
-    if let Some(parent) = path.parent() {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder
-            .create(parent)
-            .map_err(SessionError::io("create", parent))?;
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut out = BufWriter::new(options.open(path).map_err(failed())?);
-    write(&mut out).and_then(|()| out.flush()).map_err(failed())
-}
-
-/// Reads a regular file of a bounded size; `None` if it is not there.
-pub(crate) fn read_if_present(path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
-    match document::bytes(path, document::SIZE_LIMIT) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(FileProblem::NotFound | FileProblem::NotAFile) => Ok(None),
-        Err(problem) => Err(SessionError::io("read", path)(std::io::Error::other(
-            problem,
-        ))),
-    }
 }

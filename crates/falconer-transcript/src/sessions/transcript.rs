@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use super::error::SessionError;
-use crate::store::StoreEntry;
+use crate::mirror::StoreEntry;
 
 /// The longest line that is looked at; a longer one is skipped and counted.
 pub(crate) const LONGEST_LINE: usize = 64 << 20;

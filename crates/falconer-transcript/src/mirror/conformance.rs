@@ -44,7 +44,7 @@ pub struct Broken {
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// use falconer::store::{InMemorySessionStore, conformance};
+/// use falconer::mirror::{InMemorySessionStore, conformance};
 ///
 /// let make_store = || async { Box::new(InMemorySessionStore::new()) as _ };
 /// let report = conformance::run(make_store).await?;
