@@ -15,7 +15,6 @@ mod session;
 mod settings;
 mod task;
 mod tool;
-mod transcript;
 mod trust;
 mod turn;
 mod workbench;

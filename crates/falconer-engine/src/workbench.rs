@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::permission::Hidden;
 use crate::task::Tasks;
 use crate::tool::{FileMemory, Todos};
-use crate::transcript::Checkpoints;
+use falconer_transcript::Checkpoints;
 
 /// One per session.
 #[derive(Debug)]

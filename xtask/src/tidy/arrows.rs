@@ -33,9 +33,13 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "falconer-process",
             "falconer-scenario",
             "falconer-secret",
+            "falconer-transcript",
         ],
     ),
-    ("falconer-transcript", &[]),
+    (
+        "falconer-transcript",
+        &["falconer-protocol", "falconer-process", "falconer-secret"],
+    ),
     (
         "falconer",
         &[

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use falconer_secret::Environment;
 
 use super::flags::Flags;
-use crate::transcript::config_dir;
+use falconer_transcript::config_dir;
 
 /// Where debug lines go.
 #[derive(Debug, Clone, PartialEq, Eq)]

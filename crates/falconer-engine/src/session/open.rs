@@ -33,7 +33,7 @@ use crate::permission::{
     Bypass, Effect, Locks, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
 };
 use crate::settings::{Found, Settings, Sources, UserConfig, Watch};
-use crate::transcript::{
+use falconer_transcript::{
     Checkpoints, Fork, OpenError, Opened, Origin as Beginning, Persistence, Place, Request, Stamp,
     Transcript, config_dir,
 };

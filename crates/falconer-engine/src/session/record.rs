@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use falconer_protocol::message::TranscriptMirrorMessage;
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, SessionId};
+use falconer_transcript::{self as transcript, Entry, Place, Transcript};
 use serde_json::{Value, json};
 
 use super::core::Core;
 use super::queue::Prompt;
 use crate::frame::assistant::Head;
-use crate::transcript::{self, Entry, Place, Transcript};
 use crate::turn::call::Done;
 
 /// The transcript of a session.

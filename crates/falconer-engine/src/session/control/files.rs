@@ -12,7 +12,7 @@ use crate::frame::reply::Reply;
 use crate::permission::{Question, Verdict};
 use crate::session::core::Core;
 use crate::tool::Target;
-use crate::transcript::Rewind;
+use falconer_transcript::Rewind;
 
 /// How much of a file is handed out at most.
 const MAX_READ: u64 = 10 << 20;

@@ -24,11 +24,14 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use checkpoint::{Checkpoints, Rewind};
-pub(crate) use cost::CostState;
-pub(crate) use entry::{AssistantBlock, Attachment, Entry, PermissionDecision, Prompt, ToolResult};
+pub use checkpoint::{Checkpoints, Rewind, RewindError};
+pub use cost::CostState;
+pub use entry::{
+    AssistantBlock, Attachment, Compaction, Entry, PermissionDecision, Prompt, ToolResult,
+};
+pub use load::Loaded;
 #[cfg(test)]
-pub(crate) use load::load;
-pub(crate) use open::{Fork, OpenError, Opened, Origin, Persistence, Request, Transcript};
-pub(crate) use place::{Place, config_dir};
-pub(crate) use stamp::Stamp;
+use load::load;
+pub use open::{Fork, OpenError, Opened, Origin, Persistence, Request, Transcript};
+pub use place::{Place, config_dir};
+pub use stamp::Stamp;

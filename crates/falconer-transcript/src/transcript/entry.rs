@@ -8,7 +8,11 @@ use super::cost::CostState;
 
 /// One line of a transcript, before it gets its place.
 #[derive(Debug, Clone)]
-pub(crate) enum Entry {
+pub struct Entry(pub(super) Line);
+
+/// The two kinds of entry.
+#[derive(Debug, Clone)]
+pub(super) enum Line {
     /// Part of the conversation: has an id and a parent.
     Chained(Chained),
     /// About the session.
@@ -17,7 +21,7 @@ pub(crate) enum Entry {
 
 /// An entry of the conversation.
 #[derive(Debug, Clone)]
-pub(crate) struct Chained {
+pub(super) struct Chained {
     pub(super) uuid: MessageUuid,
     pub(super) parent: Parent,
     /// What stands before the id and the time, and what after them.
@@ -39,7 +43,7 @@ pub(super) enum Parent {
 
 /// An entry about the session.
 #[derive(Debug, Clone)]
-pub(crate) enum Loose {
+pub(super) enum Loose {
     Enqueue(Value),
     Dequeue,
     /// A queued prompt was taken into the running turn, or was taken back.
@@ -58,56 +62,56 @@ pub(crate) enum Loose {
 
 /// A message of the user, or one that stands in the user's place.
 #[derive(Debug, Clone)]
-pub(crate) struct Prompt {
-    pub(crate) uuid: MessageUuid,
+pub struct Prompt {
+    pub uuid: MessageUuid,
     /// The API message: `role` and `content`.
-    pub(crate) message: Value,
+    pub message: Value,
     /// All entries of a turn have the same.
-    pub(crate) prompt_id: String,
-    pub(crate) permission_mode: String,
+    pub prompt_id: String,
+    pub permission_mode: String,
     /// For the model, not written by a person.
-    pub(crate) is_meta: bool,
+    pub is_meta: bool,
 }
 
 /// One finished block of a response.
 #[derive(Debug, Clone)]
-pub(crate) struct AssistantBlock {
-    pub(crate) uuid: MessageUuid,
+pub struct AssistantBlock {
+    pub uuid: MessageUuid,
     /// The API message with this block as its only content.
-    pub(crate) message: Value,
-    pub(crate) block_index: Option<u64>,
-    pub(crate) request_id: Option<String>,
-    pub(crate) requested_model: Option<String>,
+    pub message: Value,
+    pub block_index: Option<u64>,
+    pub request_id: Option<String>,
+    pub requested_model: Option<String>,
     /// The kind of API failure this message tells the user about; it is no answer of the model.
-    pub(crate) api_error: Option<String>,
+    pub api_error: Option<String>,
 }
 
 /// What a tool call came to.
 #[derive(Debug, Clone)]
-pub(crate) struct ToolResult {
-    pub(crate) uuid: MessageUuid,
+pub struct ToolResult {
+    pub uuid: MessageUuid,
     /// The API message with one `tool_result`.
-    pub(crate) message: Value,
-    pub(crate) prompt_id: String,
+    pub message: Value,
+    pub prompt_id: String,
     /// The entry of the call.
-    pub(crate) call: MessageUuid,
+    pub call: MessageUuid,
     /// The tool's structured output.
-    pub(crate) output: Option<Value>,
-    pub(crate) permission: Option<PermissionDecision>,
+    pub output: Option<Value>,
+    pub permission: Option<PermissionDecision>,
 }
 
 /// Why a call was permitted or not.
 #[derive(Debug, Clone)]
-pub(crate) struct PermissionDecision {
+pub struct PermissionDecision {
     /// `accept` or `reject`.
-    pub(crate) decision: String,
-    pub(crate) source: String,
-    pub(crate) reason_type: Option<String>,
+    pub decision: String,
+    pub source: String,
+    pub reason_type: Option<String>,
 }
 
 /// Something that came to the conversation from elsewhere.
 #[derive(Debug, Clone)]
-pub(crate) enum Attachment {
+pub enum Attachment {
     /// A prompt that was taken into a running turn. The id is the host's.
     QueuedPrompt { uuid: MessageUuid, content: Value },
     /// What hooks want the model to know.
@@ -119,15 +123,16 @@ pub(crate) enum Attachment {
 
 /// Where a conversation was replaced by its summary.
 #[derive(Debug, Clone)]
-pub(crate) struct Compaction {
-    pub(crate) uuid: MessageUuid,
+pub struct Compaction {
+    pub uuid: MessageUuid,
     /// `manual` or `auto`.
-    pub(crate) trigger: String,
-    pub(crate) tokens_before: u64,
+    pub trigger: String,
+    pub tokens_before: u64,
 }
 
 impl Entry {
-    pub(crate) fn prompt(prompt: Prompt) -> Self {
+    /// A message in the user's place.
+    pub fn prompt(prompt: Prompt) -> Self {
         let mut head = user(&prompt.prompt_id, prompt.message);
         if prompt.is_meta {
             head.insert("isMeta".to_owned(), json!(true));
@@ -135,13 +140,14 @@ impl Entry {
         let tail = object(json!({
             "permissionMode": prompt.permission_mode, "promptSource": "sdk",
         }));
-        Self::Chained(Chained {
+        Self::chained(Chained {
             is_prompt: true,
             ..Chained::new(prompt.uuid, head, tail)
         })
     }
 
-    pub(crate) fn assistant(block: AssistantBlock) -> Self {
+    /// One block of a response, or a message about a failure of the API.
+    pub fn assistant(block: AssistantBlock) -> Self {
         let mut head = Map::new();
         head.insert("message".to_owned(), block.message);
         insert_some(&mut head, "apiBlockIndex", block.block_index);
@@ -152,10 +158,11 @@ impl Entry {
             None => object(json!({ "madeBy": "model" })),
             Some(error) => object(json!({ "error": error, "isApiErrorMessage": true })),
         };
-        Self::Chained(Chained::new(block.uuid, head, tail))
+        Self::chained(Chained::new(block.uuid, head, tail))
     }
 
-    pub(crate) fn tool_result(result: ToolResult) -> Self {
+    /// The result of a tool call.
+    pub fn tool_result(result: ToolResult) -> Self {
         let head = user(&result.prompt_id, result.message);
         let mut tail = Map::new();
         insert_some(&mut tail, "toolUseResult", result.output);
@@ -167,13 +174,14 @@ impl Entry {
             insert_some(&mut decision, "reasonType", permission.reason_type);
             tail.insert("permissionDecision".to_owned(), Value::Object(decision));
         }
-        Self::Chained(Chained {
+        Self::chained(Chained {
             parent: Parent::Of(result.call),
             ..Chained::new(result.uuid, head, tail)
         })
     }
 
-    pub(crate) fn attachment(attachment: Attachment) -> Self {
+    /// Something that joins the conversation from elsewhere.
+    pub fn attachment(attachment: Attachment) -> Self {
         let attachment = match attachment {
             Attachment::QueuedPrompt { uuid, content } => json!({
                 "type": "queued_command", "prompt": content, "source_uuid": uuid,
@@ -184,34 +192,20 @@ impl Entry {
             }),
         };
         let head = object(json!({ "attachment": attachment, "type": "attachment" }));
-        Self::Chained(Chained::new(new_uuid(), head, Map::new()))
+        Self::chained(Chained::new(new_uuid(), head, Map::new()))
     }
 
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "written with compaction and titles, which come later; sessions that have them are read"
-        )
-    )]
     /// A note for readers of the transcript, which the model does not see.
-    pub(crate) fn system(subtype: &str, content: &str, level: &str) -> Self {
+    pub fn system(subtype: &str, content: &str, level: &str) -> Self {
         let head = object(json!({
             "type": "system", "subtype": subtype, "content": content, "isMeta": false,
         }));
         let tail = object(json!({ "level": level }));
-        Self::Chained(Chained::new(new_uuid(), head, tail))
+        Self::chained(Chained::new(new_uuid(), head, tail))
     }
 
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "written with compaction and titles, which come later; sessions that have them are read"
-        )
-    )]
     /// The conversation begins anew here; [`Entry::summary`] follows.
-    pub(crate) fn compact_boundary(compaction: Compaction) -> Self {
+    pub fn compact_boundary(compaction: Compaction) -> Self {
         let head = object(json!({
             "type": "system", "subtype": "compact_boundary",
             "content": "Conversation compacted", "isMeta": false,
@@ -222,98 +216,85 @@ impl Entry {
                 "trigger": compaction.trigger, "preTokens": compaction.tokens_before,
             },
         }));
-        Self::Chained(Chained {
+        Self::chained(Chained {
             parent: Parent::Nothing,
             ..Chained::new(compaction.uuid, head, tail)
         })
     }
 
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "written with compaction and titles, which come later; sessions that have them are read"
-        )
-    )]
     /// What stands for the conversation before a boundary.
-    pub(crate) fn summary(uuid: MessageUuid, message: Value, prompt_id: &str) -> Self {
+    pub fn summary(uuid: MessageUuid, message: Value, prompt_id: &str) -> Self {
         let mut head = user(prompt_id, message);
         head.insert("isVisibleInTranscriptOnly".to_owned(), json!(true));
         head.insert("isCompactSummary".to_owned(), json!(true));
-        Self::Chained(Chained::new(uuid, head, Map::new()))
+        Self::chained(Chained::new(uuid, head, Map::new()))
     }
 
-    pub(crate) fn enqueue(content: Value) -> Self {
-        Self::Loose(Loose::Enqueue(content))
+    /// A prompt that waits for its turn.
+    pub fn enqueue(content: Value) -> Self {
+        Self::loose(Loose::Enqueue(content))
     }
 
-    pub(crate) fn dequeue() -> Self {
-        Self::Loose(Loose::Dequeue)
+    /// The waiting prompt whose turn begins.
+    pub fn dequeue() -> Self {
+        Self::loose(Loose::Dequeue)
     }
 
     /// A queued prompt that became part of the running turn.
-    pub(crate) fn absorbed(content: Value) -> Self {
+    pub fn absorbed(content: Value) -> Self {
         let reason = "absorbed_mid_turn";
-        Self::Loose(Loose::Unqueue { content, reason })
+        Self::loose(Loose::Unqueue { content, reason })
     }
 
     /// A queued prompt that the host took back.
-    pub(crate) fn cancelled(content: Value) -> Self {
+    pub fn cancelled(content: Value) -> Self {
         let reason = "cancelled";
-        Self::Loose(Loose::Unqueue { content, reason })
+        Self::loose(Loose::Unqueue { content, reason })
     }
 
     /// The newest prompt, for lists of sessions; names the end of the conversation.
-    pub(crate) fn last_prompt(prompt: &str) -> Self {
-        Self::Loose(Loose::LastPrompt(one_line(prompt)))
+    pub fn last_prompt(prompt: &str) -> Self {
+        Self::loose(Loose::LastPrompt(one_line(prompt)))
     }
 
     /// The name that the session was started with.
-    pub(crate) fn agent_name(name: &str) -> Self {
-        Self::Loose(Loose::AgentName(name.trim().to_owned()))
+    pub fn agent_name(name: &str) -> Self {
+        Self::loose(Loose::AgentName(name.trim().to_owned()))
     }
 
     /// A title that a person gave.
-    pub(crate) fn custom_title(title: &str) -> Self {
-        Self::Loose(Loose::CustomTitle(title.trim().to_owned()))
+    pub fn custom_title(title: &str) -> Self {
+        Self::loose(Loose::CustomTitle(title.trim().to_owned()))
     }
 
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "written with compaction and titles, which come later; sessions that have them are read"
-        )
-    )]
     /// A title that a model gave.
-    pub(crate) fn ai_title(title: &str) -> Self {
-        Self::Loose(Loose::AiTitle(title.trim().to_owned()))
+    pub fn ai_title(title: &str) -> Self {
+        Self::loose(Loose::AiTitle(title.trim().to_owned()))
     }
 
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "written with compaction and titles, which come later; sessions that have them are read"
-        )
-    )]
-    pub(crate) fn tag(tag: &str) -> Self {
-        Self::Loose(Loose::Tag(tag.trim().to_owned()))
+    /// The tag of the session.
+    pub fn tag(tag: &str) -> Self {
+        Self::loose(Loose::Tag(tag.trim().to_owned()))
     }
 
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "written with compaction and titles, which come later; sessions that have them are read"
-        )
-    )]
-    pub(crate) fn tools_used(tools: impl IntoIterator<Item = String>) -> Self {
-        Self::Loose(Loose::ToolsUsed(tools.into_iter().collect()))
+    /// The tools that were used so far.
+    pub fn tools_used(tools: impl IntoIterator<Item = String>) -> Self {
+        Self::loose(Loose::ToolsUsed(tools.into_iter().collect()))
     }
 
-    pub(crate) fn cost_state(cost: CostState) -> Self {
-        Self::Loose(Loose::Cost(Box::new(cost)))
+    /// What the session has cost so far.
+    pub fn cost_state(cost: CostState) -> Self {
+        Self::loose(Loose::Cost(Box::new(cost)))
+    }
+}
+
+impl Entry {
+    fn chained(entry: Chained) -> Self {
+        Self(Line::Chained(entry))
+    }
+
+    fn loose(entry: Loose) -> Self {
+        Self(Line::Loose(entry))
     }
 }
 

@@ -95,10 +95,11 @@ pub(super) fn restore(copies: &Copies, targets: &[Kept]) -> RewindResponse {
 
 /// Where a file was when it was kept, without links.
 fn spot(target: &Kept) -> PathBuf {
-    let name = target.path.file_name();
-    match target.real_parent.as_deref().zip(name) {
+    let parent = target.real_parent.clone();
+    let parent = parent.or_else(|| parent_now(&target.path));
+    match parent.zip(target.path.file_name()) {
         Some((parent, name)) => parent.join(name),
-        None => falconer_rule::Place::destination(&target.path),
+        None => target.path.clone(),
     }
 }
 

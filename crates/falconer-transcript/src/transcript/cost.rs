@@ -5,21 +5,21 @@ use serde_json::{Map, Value, json};
 
 /// What a session has cost so far.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct CostState {
-    pub(crate) total_cost_usd: f64,
-    pub(crate) api_duration_ms: u64,
-    pub(crate) api_duration_without_retries_ms: u64,
-    pub(crate) tool_duration_ms: u64,
-    pub(crate) lines_added: u64,
-    pub(crate) lines_removed: u64,
+pub struct CostState {
+    pub total_cost_usd: f64,
+    pub api_duration_ms: u64,
+    pub api_duration_without_retries_ms: u64,
+    pub tool_duration_ms: u64,
+    pub lines_added: u64,
+    pub lines_removed: u64,
     /// How long the session has run, over all its runs.
-    pub(crate) duration_ms: u64,
+    pub duration_ms: u64,
     /// When this run began, in milliseconds since 1970.
-    pub(crate) start_time_ms: u64,
+    pub start_time_ms: u64,
     /// Tokens and cost per model, with the wire's field names.
-    pub(crate) model_usage: Object,
+    pub model_usage: Object,
     /// Whether a model was used whose price is not known.
-    pub(crate) has_unknown_model_cost: bool,
+    pub has_unknown_model_cost: bool,
 }
 
 impl CostState {

@@ -16,21 +16,21 @@ use super::messages::{Messages, OpenCall};
 
 /// A session as its transcript tells it.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
+pub struct Loaded {
     /// The conversation; every tool call in it has a result.
-    pub(crate) messages: Vec<Value>,
+    pub messages: Vec<Value>,
     /// The entry that the next one follows.
-    pub(crate) leaf: Option<MessageUuid>,
-    pub(crate) cost: Option<CostState>,
+    pub leaf: Option<MessageUuid>,
+    pub cost: Option<CostState>,
     /// The title that a person gave.
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     #[cfg(test)]
-    pub(crate) last_prompt: Option<String>,
-    pub(crate) tools_used: Vec<String>,
+    pub last_prompt: Option<String>,
+    pub tools_used: Vec<String>,
     /// The ids of the prompts of this conversation: one that comes again is dropped.
-    pub(crate) prompts: Vec<MessageUuid>,
+    pub prompts: Vec<MessageUuid>,
     /// What was wrong with the file, in sentences for a person.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
     /// Calls that got their result only now.
     pub(super) open_calls: Vec<OpenCall>,
     /// Where the entries of the conversation are, for copies.
@@ -38,7 +38,7 @@ pub(crate) struct Loaded {
 }
 
 /// Reads the newest conversation of a transcript.
-pub(crate) fn load(path: &Path) -> io::Result<Loaded> {
+pub(super) fn load(path: &Path) -> io::Result<Loaded> {
     let file = File::open(path)?;
     let mut index = Index::of(&file)?;
     let conversation = newest(&mut index);

@@ -12,20 +12,20 @@ use uuid::Uuid;
 use super::project_key::project_key;
 
 /// The configuration directory: `CLAUDE_CONFIG_DIR`, or `.claude` in the home directory.
-pub(crate) fn config_dir(environment: &Environment) -> Option<PathBuf> {
+pub fn config_dir(environment: &Environment) -> Option<PathBuf> {
     let own = environment.text("CLAUDE_CONFIG_DIR").map(PathBuf::from);
     own.or_else(|| Some(environment.home()?.join(".claude")))
 }
 
 /// The sessions of one working directory.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub struct Place {
     config_dir: PathBuf,
     project_dir: PathBuf,
 }
 
 impl Place {
-    pub(crate) fn new(config_dir: &Path, cwd: &Path) -> Self {
+    pub fn new(config_dir: &Path, cwd: &Path) -> Self {
         let projects = config_dir.join("projects");
         Self {
             project_dir: projects.join(project_key(cwd)),
@@ -39,7 +39,7 @@ impl Place {
     }
 
     /// Where the copies of changed files of a session are kept.
-    pub(crate) fn file_history(&self, id: &SessionId) -> PathBuf {
+    pub fn file_history(&self, id: &SessionId) -> PathBuf {
         self.config_dir.join("file-history").join(id.as_str())
     }
 

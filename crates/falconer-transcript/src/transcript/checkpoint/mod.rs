@@ -30,20 +30,20 @@ const SWITCH: &str = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING";
 
 /// The checkpoints of a session. The default keeps none.
 #[derive(Debug, Default)]
-pub(crate) struct Checkpoints {
+pub struct Checkpoints {
     state: Option<Mutex<State>>,
 }
 
 /// Whether files are put back, or it is only said what would happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rewind {
+pub enum Rewind {
     Preview,
     Restore,
 }
 
 /// Why there is no way back. The texts are those the official SDKs know.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RewindError {
+pub enum RewindError {
     #[error("File rewinding is not enabled.")]
     Off,
     #[error("No file checkpoint found for this message.")]
@@ -64,7 +64,7 @@ struct State {
 
 impl Checkpoints {
     /// Those of a session, if they are switched on.
-    pub(crate) fn open(environment: &Environment, directory: PathBuf) -> Self {
+    pub fn open(environment: &Environment, directory: PathBuf) -> Self {
         match environment.is_on(SWITCH) {
             true => Self::on(directory),
             false => Self::default(),
@@ -84,12 +84,12 @@ impl Checkpoints {
     }
 
     /// Where the checkpoints of a session are.
-    pub(crate) fn directory(place: &Place, session: &falconer_protocol::SessionId) -> PathBuf {
+    pub fn directory(place: &Place, session: &falconer_protocol::SessionId) -> PathBuf {
         place.file_history(session)
     }
 
     /// Takes over the checkpoints of the session this one is a fork of.
-    pub(crate) fn inherit(&self, from: &Path) -> io::Result<()> {
+    pub fn inherit(&self, from: &Path) -> io::Result<()> {
         match self.state() {
             Some(state) if from.is_dir() => {
                 create_private_dir(&state.directory)?;
@@ -100,7 +100,7 @@ impl Checkpoints {
     }
 
     /// Remembers that a prompt began, so that files can be put back to this moment.
-    pub(crate) fn begin(&self, prompt: &MessageUuid) -> io::Result<()> {
+    pub fn begin(&self, prompt: &MessageUuid) -> io::Result<()> {
         match self.state() {
             Some(mut state) => state.begin(prompt),
             None => Ok(()),
@@ -111,7 +111,7 @@ impl Checkpoints {
     ///
     /// An error means that there is no copy: the change could not be undone.
     /// `real` is the same file without links in its directories.
-    pub(crate) fn before_change(
+    pub fn before_change(
         &self,
         prompt: &MessageUuid,
         path: &Path,
@@ -124,7 +124,7 @@ impl Checkpoints {
     }
 
     /// Puts files back to how they were when a prompt began, or says what that would change.
-    pub(crate) fn rewind(
+    pub fn rewind(
         &self,
         prompt: &MessageUuid,
         rewind: Rewind,

@@ -11,20 +11,20 @@ use serde_json::json;
 
 /// The fields that are the same for all entries of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     /// The version of the engine, as it is reported to the host.
-    pub(crate) version: String,
+    pub version: String,
     /// How the engine was started.
-    pub(crate) entrypoint: String,
+    pub entrypoint: String,
     /// Where the session works.
-    pub(crate) cwd: PathBuf,
+    pub cwd: PathBuf,
     git_branch: String,
     /// Takes secrets out of what is written.
     pub(super) redactor: Redactor,
 }
 
 impl Stamp {
-    pub(crate) fn new(version: &str, environment: &Environment, cwd: &Path) -> Self {
+    pub fn new(version: &str, environment: &Environment, cwd: &Path) -> Self {
         let entrypoint = environment.text("CLAUDE_CODE_ENTRYPOINT");
         Self {
             version: version.to_owned(),

@@ -11,12 +11,12 @@ use falconer_secret::{REDACTED, Redactor};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::transcript::entry::{Chained, Entry, Loose, Parent, new_uuid};
+use crate::transcript::entry::{Chained, Entry, Line, Loose, Parent, new_uuid};
 use crate::transcript::fork::Copy;
 use crate::transcript::messages::{CUT_OFF, OpenCall};
 use crate::transcript::stamp::Stamp;
 use crate::transcript::writer::Writer;
-use crate::transcript::{ToolResult, entry};
+use crate::transcript::ToolResult;
 
 /// Lists read titles from the end of a transcript; after this much it is written again.
 const TITLE_REACH: u64 = 32 << 10;
@@ -121,9 +121,9 @@ impl Sink {
 
     pub(super) fn append(&mut self, entry: Entry) {
         self.begin();
-        match entry {
-            Entry::Chained(entry) => self.append_chained(entry),
-            Entry::Loose(entry) => {
+        match entry.0 {
+            Line::Chained(entry) => self.append_chained(entry),
+            Line::Loose(entry) => {
                 self.append_loose(entry);
                 self.repeat_title();
             }
@@ -182,7 +182,7 @@ impl Sink {
     }
 
     fn append_chained_entry(&mut self, entry: Entry) {
-        if let Entry::Chained(entry) = entry {
+        if let Line::Chained(entry) = entry.0 {
             self.append_chained(entry);
         }
     }
@@ -347,7 +347,7 @@ fn close(call: OpenCall) -> Entry {
     let block = json!({
         "tool_use_id": call.id, "type": "tool_result", "content": CUT_OFF, "is_error": true,
     });
-    entry::Entry::tool_result(ToolResult {
+    Entry::tool_result(ToolResult {
         uuid: new_uuid(),
         message: json!({ "role": "user", "content": [block] }),
         prompt_id: new_uuid().into_string(),

@@ -22,23 +22,23 @@ use sink::{Prelude, Sink};
 
 /// Which session is wanted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Request {
-    pub(crate) origin: Origin,
+pub struct Request {
+    pub origin: Origin,
     /// The id for a new session or a fork.
-    pub(crate) session_id: Option<SessionId>,
-    pub(crate) fork: Fork,
+    pub session_id: Option<SessionId>,
+    pub fork: Fork,
     /// The last message that is still to count.
-    pub(crate) resume_at: Option<MessageUuid>,
+    pub resume_at: Option<MessageUuid>,
     /// The only turn that may be after it.
-    pub(crate) drops_turn: Option<String>,
-    pub(crate) persistence: Persistence,
+    pub drops_turn: Option<String>,
+    pub persistence: Persistence,
     /// Whether entries are collected for [`Transcript::take_mirror`].
-    pub(crate) mirrored: bool,
+    pub mirrored: bool,
 }
 
 /// Where the conversation begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     #[default]
     New,
     Resume(SessionId),
@@ -48,7 +48,7 @@ pub(crate) enum Origin {
 
 /// Whether an earlier session is continued or copied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Fork {
+pub enum Fork {
     #[default]
     Off,
     On,
@@ -56,7 +56,7 @@ pub(crate) enum Fork {
 
 /// Whether the session is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Persistence {
+pub enum Persistence {
     #[default]
     Kept,
     /// Nothing is written. Earlier sessions can still be read.
@@ -65,7 +65,7 @@ pub(crate) enum Persistence {
 
 /// Why a session cannot be had. The texts are those the official SDKs know.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenError {
+pub enum OpenError {
     #[error("No conversation found with session ID: {0}")]
     SessionNotFound(SessionId),
     #[error("No message found with message.uuid of: {0}")]
@@ -89,7 +89,7 @@ pub(crate) enum OpenError {
 
 impl OpenError {
     /// Whether the host gets a result that says so; the others are only on standard error.
-    pub(crate) fn is_told_in_a_result(&self) -> bool {
+    pub fn is_told_in_a_result(&self) -> bool {
         match self {
             Self::SessionNotFound(_)
             | Self::MessageNotFound(_)
@@ -103,13 +103,13 @@ impl OpenError {
 
 /// A session that was opened.
 #[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) transcript: Transcript,
-    pub(crate) session: SessionId,
+pub struct Opened {
+    pub transcript: Transcript,
+    pub session: SessionId,
     /// The earlier conversation; empty for a new session.
-    pub(crate) loaded: Loaded,
+    pub loaded: Loaded,
     /// The session this one is a copy of.
-    pub(crate) forked_from: Option<SessionId>,
+    pub forked_from: Option<SessionId>,
 }
 
 /// The transcript of one session. All additions go through here, in order.
@@ -117,13 +117,13 @@ pub(crate) struct Opened {
 /// The file is created with the first entry, so that a session in which nothing was said
 /// leaves nothing behind. While it is open nobody else can open it for writing.
 #[derive(Debug)]
-pub(crate) struct Transcript {
+pub struct Transcript {
     sink: Mutex<Sink>,
 }
 
 impl Transcript {
     /// Finds or begins the session. Without a place nothing is kept.
-    pub(crate) fn open(
+    pub fn open(
         request: &Request,
         place: Option<&Place>,
         stamp: Stamp,
@@ -141,17 +141,17 @@ impl Transcript {
     }
 
     /// Adds an entry. A failure shows in [`Transcript::take_warnings`], once.
-    pub(crate) fn append(&self, entry: Entry) {
+    pub fn append(&self, entry: Entry) {
         self.sink().append(entry);
     }
 
     /// Brings what was added to the disk, in the background. Call it when a turn ends.
-    pub(crate) fn flush(&self) {
+    pub fn flush(&self) {
         self.sink().flush();
     }
 
     /// Brings everything to the disk and waits for it.
-    pub(crate) async fn close(&self) {
+    pub async fn close(&self) {
         let last = self.sink().last_flush();
         if let Some(last) = last {
             let outcome = last.await;
@@ -160,35 +160,35 @@ impl Transcript {
     }
 
     /// The file, whether or not it exists yet; none without persistence.
-    pub(crate) fn path(&self) -> Option<PathBuf> {
+    pub fn path(&self) -> Option<PathBuf> {
         self.sink().path().map(Path::to_path_buf)
     }
 
     #[cfg(test)]
     /// The end of the conversation.
-    pub(crate) fn leaf(&self) -> Option<MessageUuid> {
+    pub fn leaf(&self) -> Option<MessageUuid> {
         self.sink().leaf().cloned()
     }
 
     /// Where shell commands run now: entries say so.
-    pub(crate) fn change_cwd(&self, cwd: &Path) {
+    pub fn change_cwd(&self, cwd: &Path) {
         self.sink().stamp.cwd = cwd.to_path_buf();
     }
 
     /// Goes on in the transcript of another, empty session.
-    pub(crate) fn restart(&self, place: Option<&Place>, session: &SessionId) {
+    pub fn restart(&self, place: Option<&Place>, session: &SessionId) {
         let mut sink = self.sink();
         let path = sink.path().and(place).map(|place| place.file(session));
         sink.restart(session.clone(), path);
     }
 
     /// What was added since the last call, for the host's copy; none if there is no copy.
-    pub(crate) fn take_mirror(&self) -> Option<TranscriptMirrorMessage> {
+    pub fn take_mirror(&self) -> Option<TranscriptMirrorMessage> {
         self.sink().take_mirror()
     }
 
     /// What went wrong since the last call, in sentences for a person.
-    pub(crate) fn take_warnings(&self) -> Vec<String> {
+    pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut self.sink().warnings)
     }
 
