@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use falconer::Options;
 use falconer::isolation::{IsolationConfig, NetworkPolicy, Sandbox, SandboxConfig, Skill};
-use falconer::mirror::{DirectorySessionStore, FlushMode, SessionKey, SessionStore, StoreError};
-use falconer::sessions::{SessionId as NativeId, project_key};
+use falconer::mirror::{
+    DirectorySessionStore, FlushMode, SessionKey, SessionStore, SessionStoreError,
+};
+use falconer::sessions::{SessionId as NativeId, check_session_id, project_key};
 use falconer_store::SessionRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -187,11 +189,14 @@ impl Conversations {
     }
 
     /// Forgets what a session said.
-    pub(crate) async fn forget(&self, session: &SessionRecord) -> Result<(), StoreError> {
+    pub(crate) async fn forget(&self, session: &SessionRecord) -> Result<(), SessionStoreError> {
         let native = session.native_session.as_deref();
-        let Some(Ok(native)) = native.map(NativeId::new) else {
+        let Some(native) = native.map(NativeId::new) else {
             return Ok(());
         };
+        if check_session_id(&native).is_err() {
+            return Ok(());
+        }
         let key = SessionKey::new(project_key(&session.cwd), native);
         self.0.delete(&key).await
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use crate::sessions::SessionError;
+use crate::error::SessionError;
 
 /// More than any settings or credential file; the CLI's own state can grow to megabytes.
 const SIZE_LIMIT: u64 = 8 << 20;
@@ -22,16 +22,20 @@ pub fn write_private(
 ) -> Result<(), SessionError> {
     let failed = || SessionError::io("write", path);
     if let Some(parent) = path.parent() {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder
-            .create(parent)
-            .map_err(SessionError::io("create", parent))?;
+        create_private_dir(parent).map_err(SessionError::io("create", parent))?;
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut out = BufWriter::new(options.open(path).map_err(failed())?);
     write(&mut out).and_then(|()| out.flush()).map_err(failed())
+}
+
+/// Creates a directory and its parents, closed to other users.
+pub(crate) fn create_private_dir(directory: &Path) -> io::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
 }
 
 /// Reads a regular file of a bounded size; `None` if there is none at the path.

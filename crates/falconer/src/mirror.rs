@@ -7,6 +7,7 @@
 pub use falconer_transcript::mirror::{
     Capabilities, DirectorySessionStore, FlushMode, Imported, InMemorySessionStore,
     MaterializeOptions, Materialized, Mirror, MirrorError, MirrorHandle, MirrorOptions, SessionKey,
-    SessionListing, SessionStore, StoreEntry, StoreError, StoreFuture, StoredSessions,
-    SummaryEntry, conformance, fold_session_summary, import_session_to_store, materialize,
+    SessionListing, SessionStore, SessionStoreEntry, SessionStoreError, SessionStoreFuture,
+    StoredSessions, SummaryEntry, conformance, fold_session_summary, import_session_to_store,
+    materialize,
 };

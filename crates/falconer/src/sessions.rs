@@ -8,6 +8,9 @@
 //! Starting or resuming a session is the [`Client`](crate::Client)'s business.
 
 pub use falconer_transcript::sessions::{
-    ForkOptions, ListOptions, MessageKind, Messages, Programmatic, SessionError, SessionId,
-    SessionInfo, SessionMessage, Sessions, SkippedLines, SystemMessages, Worktrees, project_key,
+    ForkOptions, ListOptions, MessageKind, Messages, Programmatic, SessionInfo, SessionMessage,
+    Sessions, SystemMessages, Worktrees,
+};
+pub use falconer_transcript::{
+    SessionError, SessionId, SkippedLines, check_session_id, new_session_id, project_key,
 };

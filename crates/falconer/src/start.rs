@@ -20,7 +20,7 @@ use crate::mirror::{
     MaterializeOptions, Materialized, Mirror, MirrorHandle, MirrorOptions, SessionKey, materialize,
 };
 use crate::options::{Billing, Options, RuntimeLimits, Settings};
-use crate::sessions::{SessionId, Sessions};
+use crate::sessions::{SessionId, Sessions, check_session_id};
 use crate::transport::{Ending, Subprocess, Transport};
 
 /// Starts the official CLI or the engine chosen, says hello and perhaps sends a first prompt.
@@ -203,7 +203,9 @@ async fn restore(options: &mut Options) -> Result<Option<Materialized>, Error> {
             }
         })?),
     };
-    let key = SessionKey::new(project, SessionId::new(id)?);
+    let id = SessionId::new(id);
+    check_session_id(&id)?;
+    let key = SessionKey::new(project, id);
     let written = match &options.launch.isolation {
         Some(isolation) => MaterializeOptions::new().below(isolation.homes()),
         None => MaterializeOptions::new(),
@@ -235,8 +237,10 @@ fn config_dir(plan: &LaunchPlan) -> PathBuf {
 /// What a session that is resumed has cost before: its engine counts on from there.
 fn cost_before(options: &Options, plan: &LaunchPlan) -> f64 {
     let resumed = options.launch.session.start.resume.clone();
-    let id = resumed.and_then(|id| SessionId::new(id).ok());
-    let cost = id.and_then(|id| Sessions::open(config_dir(plan)).cost(&id).ok().flatten());
+    let cost = resumed.and_then(|id| {
+        let sessions = Sessions::open(config_dir(plan));
+        sessions.cost(&SessionId::new(id)).ok().flatten()
+    });
     cost.unwrap_or(0.0)
 }
 

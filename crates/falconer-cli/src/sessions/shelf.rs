@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use falconer::sessions::{
-    ForkOptions, ListOptions, SessionId, SessionInfo, Sessions, SystemMessages,
+    ForkOptions, ListOptions, SessionId, SessionInfo, Sessions, SystemMessages, check_session_id,
 };
 use falconer_session::SessionLocks;
 use falconer_store::SessionRecord;
@@ -188,8 +188,7 @@ impl Shelf {
     }
 
     fn file(&self, id: &str) -> Option<SessionInfo> {
-        let id = SessionId::new(id).ok()?;
-        self.sessions.info(&id).ok().flatten()
+        self.sessions.info(&SessionId::new(id)).ok().flatten()
     }
 
     async fn entry(&self, file: Option<SessionInfo>, record: Option<SessionRecord>) -> Entry {
@@ -210,7 +209,7 @@ impl Shelf {
     /// The one session whose id, here or in the store, begins like this.
     pub(super) async fn find(&self, beginning: &str) -> Result<Entry, Fault> {
         // What could be no id is told as such.
-        SessionId::new(beginning).map_err(|error| {
+        check_session_id(&SessionId::new(beginning)).map_err(|error| {
             Fault::usage(error, "`falconer sessions list --all` shows what there is")
         })?;
         let mut matching = self.entries(usize::MAX).await?;

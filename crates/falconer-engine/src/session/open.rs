@@ -33,11 +33,11 @@ use crate::permission::{
     Bypass, Effect, Locks, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
 };
 use crate::settings::{Found, Settings, Sources, UserConfig, Watch};
+use crate::workbench::{Fittings, ToolLimits, Workbench};
 use falconer_transcript::{
-    Checkpoints, Fork, OpenError, Opened, Origin as Beginning, Persistence, Place, Request, Stamp,
+    Beginning, Checkpoints, Fork, OpenError, OpenRequest, Opened, Persistence, Place, Stamp,
     Transcript, config_dir,
 };
-use crate::workbench::{Fittings, ToolLimits, Workbench};
 
 /// How many lines of a host may wait for a session that is busy. Then the host waits, too.
 const INPUT_LANE: usize = 16;
@@ -178,7 +178,7 @@ fn open_transcript(config: &SessionConfig, place: Option<&Place>) -> Result<Open
         config::Start::Continue => Beginning::Continue,
         config::Start::Resume(id) => Beginning::Resume(id.clone()),
     };
-    let request = Request {
+    let request = OpenRequest {
         origin,
         session_id: history.session_id.clone(),
         fork: if history.fork { Fork::On } else { Fork::Off },

@@ -58,7 +58,7 @@ impl Record {
         self.transcript
             .append(Entry::absorbed(prompt.content.clone()));
         let fresh = || MessageUuid::new(uuid::Uuid::new_v4().to_string());
-        let attachment = transcript::Attachment::QueuedPrompt {
+        let attachment = transcript::AttachmentEntry::QueuedPrompt {
             uuid: prompt.uuid.clone().unwrap_or_else(fresh),
             content: prompt.content.clone(),
         };
@@ -74,15 +74,16 @@ impl Record {
         contexts: &[String],
     ) {
         self.write_name();
-        self.transcript.append(Entry::prompt(transcript::Prompt {
-            uuid: uuid.clone(),
-            message: json!({"role": "user", "content": content}),
-            prompt_id: prompt_id.to_owned(),
-            permission_mode: mode.as_str().to_owned(),
-            is_meta: false,
-        }));
+        self.transcript
+            .append(Entry::prompt(transcript::PromptEntry {
+                uuid: uuid.clone(),
+                message: json!({"role": "user", "content": content}),
+                prompt_id: prompt_id.to_owned(),
+                permission_mode: mode.as_str().to_owned(),
+                is_meta: false,
+            }));
         if !contexts.is_empty() {
-            let attachment = transcript::Attachment::HookContext {
+            let attachment = transcript::AttachmentEntry::HookContext {
                 event: "UserPromptSubmit".to_owned(),
                 contexts: contexts.to_vec(),
             };
@@ -103,13 +104,14 @@ impl Record {
         prompt_id: &str,
         mode: &PermissionMode,
     ) {
-        self.transcript.append(Entry::prompt(transcript::Prompt {
-            uuid: line.clone(),
-            message: json!({"role": "user", "content": [block]}),
-            prompt_id: prompt_id.to_owned(),
-            permission_mode: mode.as_str().to_owned(),
-            is_meta: true,
-        }));
+        self.transcript
+            .append(Entry::prompt(transcript::PromptEntry {
+                uuid: line.clone(),
+                message: json!({"role": "user", "content": [block]}),
+                prompt_id: prompt_id.to_owned(),
+                permission_mode: mode.as_str().to_owned(),
+                is_meta: true,
+            }));
     }
 
     pub(crate) fn block(
@@ -123,7 +125,7 @@ impl Record {
         let mut message = head.message.clone();
         message.insert("content".to_owned(), json!([block]));
         self.transcript
-            .append(Entry::assistant(transcript::AssistantBlock {
+            .append(Entry::assistant(transcript::AssistantEntry {
                 uuid: line.clone(),
                 message: Value::Object(message),
                 block_index: Some(index),
@@ -135,7 +137,7 @@ impl Record {
 
     pub(crate) fn synthetic(&self, line: &MessageUuid, message: Value, class: &str) {
         self.transcript
-            .append(Entry::assistant(transcript::AssistantBlock {
+            .append(Entry::assistant(transcript::AssistantEntry {
                 uuid: line.clone(),
                 message,
                 block_index: None,
@@ -159,7 +161,7 @@ impl Record {
             reason_type: it.reason_type.clone(),
         });
         self.transcript
-            .append(Entry::tool_result(transcript::ToolResult {
+            .append(Entry::tool_result(transcript::ToolResultEntry {
                 uuid: line.clone(),
                 message: json!({"role": "user", "content": [block]}),
                 prompt_id: prompt_id.to_owned(),

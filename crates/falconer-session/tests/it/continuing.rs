@@ -114,7 +114,7 @@ async fn a_session_is_taken_up_at_a_message_and_forgets_what_came_later() {
 /// The id of the last answer in a session's file.
 fn last_answer(site: &Site, session: &str) -> String {
     let sessions = Sessions::open(site.home.path().join(".claude"));
-    let id = SessionId::new(session).unwrap();
+    let id = SessionId::new(session);
     let messages = sessions.messages(&id, SystemMessages::Exclude).unwrap();
     let messages: Vec<SessionMessage> = messages.map(Result::unwrap).collect();
     let is_answer = |message: &&SessionMessage| message.kind == MessageKind::Assistant;

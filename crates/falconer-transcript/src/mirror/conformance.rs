@@ -6,16 +6,16 @@
 use std::fmt;
 use std::future::Future;
 
+use falconer_protocol::SessionId;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::contract::{Capabilities, SessionStore};
-use super::entry::StoreEntry;
-use super::error::StoreError;
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
 use super::summary::{SummaryEntry, fold_session_summary};
-use crate::sessions::SessionId;
+use crate::store_error::SessionStoreError;
 
 /// What a store was found to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,8 +87,8 @@ type Check<'a> = BoxFuture<'a, Result<(), Reason>>;
 /// Why a check failed.
 struct Reason(String);
 
-impl From<StoreError> for Reason {
-    fn from(error: StoreError) -> Self {
+impl From<SessionStoreError> for Reason {
+    fn from(error: SessionStoreError) -> Self {
         Self(error.to_string())
     }
 }
@@ -121,8 +121,8 @@ const CONTRACTS: &[Contract] = &[
 
 fn in_order(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let both = entries([json!({"uuid": "b", "n": 1}), json!({"uuid": "a", "n": 2})])?;
-        let key = key("proj", "sess")?;
+        let both = entries([r#"{"uuid": "b", "n": 1}"#, r#"{"uuid": "a", "n": 2}"#])?;
+        let key = key("proj", "sess");
         store.append(&key, &both).await?;
         same("load", store.load(&key).await?, Some(both))
     })
@@ -130,10 +130,10 @@ fn in_order(store: &dyn SessionStore) -> Check<'_> {
 
 fn unknown_key(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        same("load", store.load(&key("proj", "nope")?).await?, None)?;
-        let known = key("proj", "sess")?;
+        same("load", store.load(&key("proj", "nope")).await?, None)?;
+        let known = key("proj", "sess");
         store
-            .append(&known, &entries([json!({"uuid": "x"})])?)
+            .append(&known, &entries([r#"{"uuid": "x"}"#])?)
             .await?;
         same(
             "load of an unknown subpath",
@@ -145,8 +145,8 @@ fn unknown_key(store: &dyn SessionStore) -> Check<'_> {
 
 fn order_of_calls(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let key = key("proj", "sess")?;
-        let all = entries(["z", "a", "m", "b"].map(|uuid| json!({"uuid": uuid})))?;
+        let key = key("proj", "sess");
+        let all = entries(["z", "a", "m", "b"].map(|uuid| format!(r#"{{"uuid":"{uuid}"}}"#)))?;
         store.append(&key, &all[..1]).await?;
         store.append(&key, &all[1..3]).await?;
         store.append(&key, &all[3..]).await?;
@@ -156,8 +156,8 @@ fn order_of_calls(store: &dyn SessionStore) -> Check<'_> {
 
 fn append_nothing(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let key = key("proj", "sess")?;
-        let one = entries([json!({"uuid": "a"})])?;
+        let key = key("proj", "sess");
+        let one = entries([r#"{"uuid": "a"}"#])?;
         store.append(&key, &one).await?;
         store.append(&key, &[]).await?;
         same("load", store.load(&key).await?, Some(one))
@@ -166,11 +166,11 @@ fn append_nothing(store: &dyn SessionStore) -> Check<'_> {
 
 fn subpaths(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let main = key("proj", "sess")?;
+        let main = key("proj", "sess");
         let sub = main.with_subpath("subagents/agent-1");
         let (of_main, of_sub) = (
-            entries([json!({"uuid": "m"})])?,
-            entries([json!({"uuid": "s"})])?,
+            entries([r#"{"uuid": "m"}"#])?,
+            entries([r#"{"uuid": "s"}"#])?,
         );
         store.append(&main, &of_main).await?;
         store.append(&sub, &of_sub).await?;
@@ -186,16 +186,12 @@ fn subpaths(store: &dyn SessionStore) -> Check<'_> {
 fn projects(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
         for project in ["A", "B"] {
-            let entry = entries([json!({"from": project})])?;
-            store.append(&key(project, "s1")?, &entry).await?;
+            let entry = entries([format!(r#"{{"from":"{project}"}}"#)])?;
+            store.append(&key(project, "s1"), &entry).await?;
         }
         for project in ["A", "B"] {
-            let expect = entries([json!({"from": project})])?;
-            same(
-                "load",
-                store.load(&key(project, "s1")?).await?,
-                Some(expect),
-            )?;
+            let expect = entries([format!(r#"{{"from":"{project}"}}"#)])?;
+            same("load", store.load(&key(project, "s1")).await?, Some(expect))?;
             if store.capabilities().list_sessions {
                 same(
                     "number of sessions",
@@ -211,7 +207,7 @@ fn projects(store: &dyn SessionStore) -> Check<'_> {
 fn listed(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
         for (project, session) in [("proj", "a"), ("proj", "b"), ("other", "c")] {
-            add(store, &key(project, session)?).await?;
+            add(store, &key(project, session)).await?;
         }
         same(
             "sessions",
@@ -231,7 +227,7 @@ fn listed(store: &dyn SessionStore) -> Check<'_> {
 
 fn listed_without_subpaths(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let main = key("proj", "main")?;
+        let main = key("proj", "main");
         add(store, &main).await?;
         add(store, &main.with_subpath("subagents/agent-1")).await?;
         same(
@@ -244,8 +240,8 @@ fn listed_without_subpaths(store: &dyn SessionStore) -> Check<'_> {
 
 fn deleted(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        store.delete(&key("proj", "never-written")?).await?;
-        let key = key("proj", "sess")?;
+        store.delete(&key("proj", "never-written")).await?;
+        let key = key("proj", "sess");
         add(store, &key).await?;
         store.delete(&key).await?;
         same("load", store.load(&key).await?, None)
@@ -254,9 +250,9 @@ fn deleted(store: &dyn SessionStore) -> Check<'_> {
 
 fn deleted_with_subpaths(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let main = key("proj", "sess")?;
+        let main = key("proj", "sess");
         let subs = ["subagents/agent-1", "subagents/agent-2"].map(|sub| main.with_subpath(sub));
-        let others = [key("proj", "sess2")?, key("other-proj", "sess")?];
+        let others = [key("proj", "sess2"), key("other-proj", "sess")];
         for key in subs.iter().chain(&others).chain([&main]) {
             add(store, key).await?;
         }
@@ -284,7 +280,7 @@ fn deleted_with_subpaths(store: &dyn SessionStore) -> Check<'_> {
 
 fn deleted_subpath(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let main = key("proj", "sess")?;
+        let main = key("proj", "sess");
         let [gone, kept] =
             ["subagents/agent-1", "subagents/agent-2"].map(|sub| main.with_subpath(sub));
         for key in [&main, &gone, &kept] {
@@ -306,7 +302,7 @@ fn deleted_subpath(store: &dyn SessionStore) -> Check<'_> {
 
 fn subkeys(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let main = key("proj", "sess")?;
+        let main = key("proj", "sess");
         let expect = vec![
             "subagents/agent-1".to_owned(),
             "subagents/agent-2".to_owned(),
@@ -317,7 +313,7 @@ fn subkeys(store: &dyn SessionStore) -> Check<'_> {
         }
         add(
             store,
-            &key("proj", "other-sess")?.with_subpath("subagents/agent-x"),
+            &key("proj", "other-sess").with_subpath("subagents/agent-x"),
         )
         .await?;
         let mut found = store.list_subkeys(&main).await?;
@@ -328,10 +324,10 @@ fn subkeys(store: &dyn SessionStore) -> Check<'_> {
 
 fn subkeys_without_main(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let main = key("proj", "sess")?;
+        let main = key("proj", "sess");
         add(store, &main).await?;
         same("subkeys", store.list_subkeys(&main).await?, Vec::new())?;
-        let never = key("proj", "never-appended")?;
+        let never = key("proj", "never-appended");
         same(
             "subkeys of no session",
             store.list_subkeys(&never).await?,
@@ -343,16 +339,16 @@ fn subkeys_without_main(store: &dyn SessionStore) -> Check<'_> {
 fn summaries(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
         let key_of = |project| key(project, "summ-sess");
-        let key = key_of("proj")?;
+        let key = key_of("proj");
         let first = entries([
-            json!({"timestamp": "2024-01-01T00:00:00.000Z", "customTitle": "first"}),
-            json!({"timestamp": "2024-01-01T00:00:01.000Z"}),
+            r#"{"timestamp": "2024-01-01T00:00:00.000Z", "customTitle": "first"}"#,
+            r#"{"timestamp": "2024-01-01T00:00:01.000Z"}"#,
         ])?;
         let second =
-            entries([json!({"timestamp": "2024-01-01T00:00:02.000Z", "customTitle": "second"})])?;
+            entries([r#"{"timestamp": "2024-01-01T00:00:02.000Z", "customTitle": "second"}"#])?;
         store.append(&key, &first).await?;
         store.append(&key, &second).await?;
-        add(store, &key_of("other")?).await?;
+        add(store, &key_of("other")).await?;
         let summary = only_summary(store).await?;
         same(
             "summary of session",
@@ -361,11 +357,11 @@ fn summaries(store: &dyn SessionStore) -> Check<'_> {
         )?;
         recent("mtime", summary.modified())?;
         let title = summary.data.get("customTitle").cloned();
-        same("title in the summary", title, Some(json!("second")))?;
+        same("title in the summary", title, Some(Value::from("second")))?;
         fresh_by_the_same_clock(store, &summary).await?;
         let folded = fold_session_summary(Some(&summary), &key, &second);
         same("mtime after folding on", folded.mtime, summary.mtime)?;
-        let of_agent = entries([json!({"customTitle": "sub-agent"})])?;
+        let of_agent = entries([r#"{"customTitle": "sub-agent"}"#])?;
         store
             .append(&key.with_subpath("subagents/agent-1"), &of_agent)
             .await?;
@@ -387,9 +383,9 @@ fn summaries(store: &dyn SessionStore) -> Check<'_> {
 
 fn once_only(store: &dyn SessionStore) -> Check<'_> {
     Box::pin(async move {
-        let key = key("proj", "sess")?;
-        let two = entries([json!({"uuid": "a"}), json!({"uuid": "b"})])?;
-        let without = entries([json!({"tag": "x"})])?;
+        let key = key("proj", "sess");
+        let two = entries([r#"{"uuid": "a"}"#, r#"{"uuid": "b"}"#])?;
+        let without = entries([r#"{"tag": "x"}"#])?;
         store.append(&key, &two).await?;
         store.append(&key, &two).await?;
         store.append(&key, &without).await?;
@@ -428,21 +424,25 @@ async fn fresh_by_the_same_clock(
     }
 }
 
-fn key(project: &str, session: &str) -> Result<SessionKey, Reason> {
-    let id = SessionId::new(session).map_err(|error| Reason(error.to_string()))?;
-    Ok(SessionKey::new(project, id))
+fn key(project: &str, session: &str) -> SessionKey {
+    SessionKey::new(project, SessionId::new(session))
 }
 
-fn entries<const N: usize>(fields: [Value; N]) -> Result<Vec<StoreEntry>, Reason> {
-    let typed = fields.into_iter().map(|mut value| {
-        value["type"] = json!("x");
-        Ok(StoreEntry::try_from(value)?)
+fn entries<const N: usize>(
+    fields: [impl Into<String>; N],
+) -> Result<Vec<SessionStoreEntry>, Reason> {
+    let typed = fields.into_iter().map(|fields| {
+        let fields: String = fields.into();
+        let rest = fields.trim_start_matches('{');
+        Ok(SessionStoreEntry::from_json(format!(
+            r#"{{"type":"x",{rest}"#
+        ))?)
     });
     typed.collect()
 }
 
 async fn add(store: &dyn SessionStore, key: &SessionKey) -> Result<(), Reason> {
-    Ok(store.append(key, &entries([json!({"n": 1})])?).await?)
+    Ok(store.append(key, &entries([r#"{"n": 1}"#])?).await?)
 }
 
 async fn session_ids(store: &dyn SessionStore, project: &str) -> Result<Vec<String>, Reason> {

@@ -1,16 +1,16 @@
 //! What a session store has to do.
 
+use falconer_protocol::SessionId;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::entry::StoreEntry;
-use super::error::StoreError;
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
 use super::summary::SummaryEntry;
-use crate::sessions::SessionId;
+use crate::store_error::SessionStoreError;
 
 /// What a store returns in the end.
-pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+pub type SessionStoreFuture<'a, T> = BoxFuture<'a, Result<T, SessionStoreError>>;
 
 /// A place outside of this machine, or beside it, that keeps copies of transcripts.
 ///
@@ -23,13 +23,13 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///
 /// ```
 /// use std::sync::Mutex;
-/// use falconer::mirror::{SessionKey, SessionStore, StoreEntry, StoreFuture};
+/// use falconer::mirror::{SessionKey, SessionStore, SessionStoreEntry, SessionStoreFuture};
 ///
 /// #[derive(Debug, Default)]
-/// struct Tiny(Mutex<Vec<(SessionKey, StoreEntry)>>);
+/// struct Tiny(Mutex<Vec<(SessionKey, SessionStoreEntry)>>);
 ///
 /// impl SessionStore for Tiny {
-///     fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [StoreEntry]) -> StoreFuture<'a, ()> {
+///     fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [SessionStoreEntry]) -> SessionStoreFuture<'a, ()> {
 ///         Box::pin(async move {
 ///             let mut all = self.0.lock().unwrap();
 ///             all.extend(entries.iter().map(|entry| (key.clone(), entry.clone())));
@@ -37,7 +37,7 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 ///         })
 ///     }
 ///
-///     fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>> {
+///     fn load<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>> {
 ///         Box::pin(async move {
 ///             let all = self.0.lock().unwrap();
 ///             let of_key = all.iter().filter(|(of, _)| of == key);
@@ -52,10 +52,17 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 /// ```
 pub trait SessionStore: Send + Sync + 'static {
     /// Adds entries behind those of earlier calls; no entries is no change.
-    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [StoreEntry]) -> StoreFuture<'a, ()>;
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        entries: &'a [SessionStoreEntry],
+    ) -> SessionStoreFuture<'a, ()>;
 
     /// All entries of a transcript in order; `None` if there never were any.
-    fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>>;
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>>;
 
     /// Which of the optional methods this store has; none unless it says so.
     fn capabilities(&self) -> Capabilities {
@@ -63,7 +70,10 @@ pub trait SessionStore: Send + Sync + 'static {
     }
 
     /// The sessions of a project in any order, without sub-agents.
-    fn list_sessions<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<SessionListing>> {
+    fn list_sessions<'a>(
+        &'a self,
+        project_key: &'a str,
+    ) -> SessionStoreFuture<'a, Vec<SessionListing>> {
         let _ = project_key;
         unsupported("list sessions")
     }
@@ -73,26 +83,26 @@ pub trait SessionStore: Send + Sync + 'static {
     fn list_session_summaries<'a>(
         &'a self,
         project_key: &'a str,
-    ) -> StoreFuture<'a, Vec<SummaryEntry>> {
+    ) -> SessionStoreFuture<'a, Vec<SummaryEntry>> {
         let _ = project_key;
         unsupported("list session summaries")
     }
 
     /// Removes a transcript; the main one takes those of its sub-agents along.
-    fn delete<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, ()> {
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, ()> {
         let _ = key;
         unsupported("delete sessions")
     }
 
     /// The subpaths below a session's main transcript.
-    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {
+    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, Vec<String>> {
         let _ = key;
         unsupported("list sub-agents")
     }
 }
 
-fn unsupported<'a, T>(method: &'static str) -> StoreFuture<'a, T> {
-    Box::pin(async move { Err(StoreError::Unsupported { method }) })
+fn unsupported<'a, T>(method: &'static str) -> SessionStoreFuture<'a, T> {
+    Box::pin(async move { Err(SessionStoreError::Unsupported { method }) })
 }
 
 /// Which optional things a store can do.

@@ -2,18 +2,21 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use falconer_protocol::SessionId;
 use jiff::Timestamp;
 
-use super::contract::{Capabilities, SessionListing, SessionStore, StoreFuture};
-use super::entry::StoreEntry;
-use super::error::StoreError;
+use super::contract::{Capabilities, SessionListing, SessionStore, SessionStoreFuture};
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
-use crate::sessions::SessionId;
+use crate::append::append;
+use crate::id::check_session_id;
+use crate::private_file::create_private_dir;
+use crate::store_error::SessionStoreError;
 
 /// How deep sub-agents' transcripts are looked for below their session.
 const DEPTH: usize = 8;
@@ -26,12 +29,12 @@ const DEPTH: usize = 8;
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// use falconer::sessions::SessionId;
-/// use falconer::mirror::{DirectorySessionStore, SessionKey, SessionStore, StoreEntry};
+/// use falconer::mirror::{DirectorySessionStore, SessionKey, SessionStore, SessionStoreEntry};
 ///
 /// let place = tempfile::tempdir()?;
 /// let store = DirectorySessionStore::new(place.path().join("conversations"));
-/// let key = SessionKey::new("-srv-site", SessionId::new("s1")?);
-/// store.append(&key, &[StoreEntry::from_json(r#"{"type":"user","uuid":"u1"}"#)?]).await?;
+/// let key = SessionKey::new("-srv-site", SessionId::new("s1"));
+/// store.append(&key, &[SessionStoreEntry::from_json(r#"{"type":"user","uuid":"u1"}"#)?]).await?;
 /// assert_eq!(store.load(&key).await?.map(|entries| entries.len()), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
@@ -55,8 +58,8 @@ impl DirectorySessionStore {
     }
 
     /// The file of a transcript, if its key stays inside the store.
-    fn file(&self, key: &SessionKey) -> Result<PathBuf, StoreError> {
-        key.check_paths().map_err(StoreError::failed)?;
+    fn file(&self, key: &SessionKey) -> Result<PathBuf, SessionStoreError> {
+        key.check_paths().map_err(SessionStoreError::failed)?;
         let name = match &key.subpath {
             Some(subpath) => format!("{}/{subpath}.jsonl", key.session_id),
             None => format!("{}.jsonl", key.session_id),
@@ -64,28 +67,27 @@ impl DirectorySessionStore {
         Ok(self.project(&key.project_key).join(name))
     }
 
-    fn append_now(&self, key: &SessionKey, entries: &[StoreEntry]) -> Result<(), StoreError> {
+    fn append_now(
+        &self,
+        key: &SessionKey,
+        entries: &[SessionStoreEntry],
+    ) -> Result<(), SessionStoreError> {
         let path = self.file(key)?;
         if let Some(parent) = path.parent() {
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true).mode(0o700).create(parent)?;
+            create_private_dir(parent)?;
         }
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true).mode(0o600);
-        let mut file = options.open(&path)?;
-        let mut text = String::new();
-        if !ends_whole(&mut file)? {
-            text.push('\n');
-        }
-        for entry in entries {
-            text.push_str(entry.as_json());
-            text.push('\n');
-        }
-        file.write_all(text.as_bytes())?;
+        let file = options.open(&path)?;
+        let lines: Vec<&str> = entries.iter().map(SessionStoreEntry::as_json).collect();
+        append(&file, &lines.join("\n"))?;
         Ok(file.sync_data()?)
     }
 
-    fn load_now(&self, key: &SessionKey) -> Result<Option<Vec<StoreEntry>>, StoreError> {
+    fn load_now(
+        &self,
+        key: &SessionKey,
+    ) -> Result<Option<Vec<SessionStoreEntry>>, SessionStoreError> {
         let path = self.file(key)?;
         match File::open(&path) {
             Ok(file) => Ok(Some(read(file, &path)?)),
@@ -94,7 +96,7 @@ impl DirectorySessionStore {
         }
     }
 
-    fn list_now(&self, project_key: &str) -> Result<Vec<SessionListing>, StoreError> {
+    fn list_now(&self, project_key: &str) -> Result<Vec<SessionListing>, SessionStoreError> {
         let mut found = Vec::new();
         for entry in entries_of(&self.project(project_key))? {
             let path = entry.path();
@@ -103,9 +105,10 @@ impl DirectorySessionStore {
             let (true, Some(name)) = (is_transcript, name) else {
                 continue;
             };
-            let Ok(id) = SessionId::new(name) else {
+            let id = SessionId::new(name);
+            if check_session_id(&id).is_err() {
                 continue;
-            };
+            }
             let written = entry.metadata()?.modified()?;
             let written = Timestamp::try_from(written).unwrap_or_default();
             found.push(SessionListing::new(id, written));
@@ -113,7 +116,7 @@ impl DirectorySessionStore {
         Ok(found)
     }
 
-    fn delete_now(&self, key: &SessionKey) -> Result<(), StoreError> {
+    fn delete_now(&self, key: &SessionKey) -> Result<(), SessionStoreError> {
         let path = self.file(key)?;
         gone(fs::remove_file(&path))?;
         match key.subpath {
@@ -122,7 +125,7 @@ impl DirectorySessionStore {
         }
     }
 
-    fn subkeys_now(&self, key: &SessionKey) -> Result<Vec<String>, StoreError> {
+    fn subkeys_now(&self, key: &SessionKey) -> Result<Vec<String>, SessionStoreError> {
         let below = self.file(&key.main())?.with_extension("");
         let mut found = Vec::new();
         collect(&below, "", DEPTH, &mut found)?;
@@ -132,18 +135,22 @@ impl DirectorySessionStore {
     /// Files are read and written off the async threads.
     fn off<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
-    ) -> StoreFuture<'static, T> {
+        work: impl FnOnce(&Self) -> Result<T, SessionStoreError> + Send + 'static,
+    ) -> SessionStoreFuture<'static, T> {
         let store = self.clone();
         Box::pin(async move {
             let done = tokio::task::spawn_blocking(move || work(&store)).await;
-            done.unwrap_or_else(|error| Err(StoreError::failed(error)))
+            done.unwrap_or_else(|error| Err(SessionStoreError::failed(error)))
         })
     }
 }
 
 impl SessionStore for DirectorySessionStore {
-    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [StoreEntry]) -> StoreFuture<'a, ()> {
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        entries: &'a [SessionStoreEntry],
+    ) -> SessionStoreFuture<'a, ()> {
         if entries.is_empty() {
             return Box::pin(async { Ok(()) });
         }
@@ -151,7 +158,10 @@ impl SessionStore for DirectorySessionStore {
         self.off(move |store| store.append_now(&key, &entries))
     }
 
-    fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>> {
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>> {
         let key = key.clone();
         self.off(move |store| store.load_now(&key))
     }
@@ -163,34 +173,26 @@ impl SessionStore for DirectorySessionStore {
         }
     }
 
-    fn list_sessions<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<SessionListing>> {
+    fn list_sessions<'a>(
+        &'a self,
+        project_key: &'a str,
+    ) -> SessionStoreFuture<'a, Vec<SessionListing>> {
         let project_key = project_key.to_owned();
         self.off(move |store| store.list_now(&project_key))
     }
 
-    fn delete<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, ()> {
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, ()> {
         let key = key.clone();
         self.off(move |store| store.delete_now(&key))
     }
 
-    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {
+    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, Vec<String>> {
         let key = key.clone();
         self.off(move |store| store.subkeys_now(&key))
     }
 }
 
-/// Whether nothing was cut at the end of a file.
-fn ends_whole(file: &mut File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(true);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
-}
-
-fn read(file: File, path: &Path) -> Result<Vec<StoreEntry>, StoreError> {
+fn read(file: File, path: &Path) -> Result<Vec<SessionStoreEntry>, SessionStoreError> {
     let mut known = HashSet::new();
     let mut entries = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
@@ -198,8 +200,8 @@ fn read(file: File, path: &Path) -> Result<Vec<StoreEntry>, StoreError> {
         if line.is_empty() {
             continue;
         }
-        let entry = String::from_utf8(line).map_err(StoreError::failed);
-        match entry.and_then(StoreEntry::from_json) {
+        let entry = String::from_utf8(line).map_err(SessionStoreError::failed);
+        match entry.and_then(SessionStoreEntry::from_json) {
             Ok(entry) => {
                 if entry.uuid().is_none_or(|uuid| known.insert(uuid)) {
                     entries.push(entry);
@@ -251,6 +253,8 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::mirror::conformance;
 
@@ -272,8 +276,9 @@ mod tests {
     async fn a_line_that_was_cut_costs_only_itself() {
         let place = tempfile::tempdir().unwrap();
         let store = DirectorySessionStore::new(place.path());
-        let key = SessionKey::new("p", SessionId::new("s").unwrap());
-        let entry = |id: &str| StoreEntry::from_json(format!(r#"{{"uuid":"{id}"}}"#)).unwrap();
+        let key = SessionKey::new("p", SessionId::new("s"));
+        let entry =
+            |id: &str| SessionStoreEntry::from_json(format!(r#"{{"uuid":"{id}"}}"#)).unwrap();
         store.append(&key, &[entry("a")]).await.unwrap();
         let file = place.path().join("p/s.jsonl");
         let mut cut = OpenOptions::new().append(true).open(&file).unwrap();
@@ -289,15 +294,22 @@ mod tests {
     async fn no_key_leads_out_of_the_store() {
         let place = tempfile::tempdir().unwrap();
         let store = DirectorySessionStore::new(place.path().join("store"));
-        let key = SessionKey::new("..", SessionId::new("s").unwrap());
-        let entry = StoreEntry::from_json("{}").unwrap();
+        let key = SessionKey::new("..", SessionId::new("s"));
+        let entry = SessionStoreEntry::from_json("{}").unwrap();
         assert!(
             store
                 .append(&key, std::slice::from_ref(&entry))
                 .await
                 .is_err()
         );
-        let key = SessionKey::new("p", SessionId::new("s").unwrap()).with_subpath("../../out");
+        let key = SessionKey::new("p", SessionId::new("../s"));
+        assert!(
+            store
+                .append(&key, std::slice::from_ref(&entry))
+                .await
+                .is_err()
+        );
+        let key = SessionKey::new("p", SessionId::new("s")).with_subpath("../../out");
         assert!(store.append(&key, &[entry]).await.is_err());
         assert!(fs::read_dir(place.path()).unwrap().next().is_none());
     }

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_protocol::SessionId;
 use tokio::sync::mpsc;
 
 use super::contract::SessionStore;
-use super::entry::StoreEntry;
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
-use crate::sessions::{SessionError, SessionId, Sessions, Transcript, metadata_path, transcripts};
+use crate::error::SessionError;
+use crate::lines::Lines;
+use crate::sessions::{Sessions, metadata_path, transcripts};
 
 /// How many entries, and how many bytes of them, go to the store in one call.
 const BATCH_ENTRIES: usize = 500;
@@ -60,13 +63,13 @@ fn subpath(file: &Path, session_dir: &Path) -> Option<String> {
 }
 
 /// The metadata file beside a sub-agent's transcript, as the entry a live mirror sends.
-fn metadata_entry(transcript: &Path) -> Option<StoreEntry> {
+fn metadata_entry(transcript: &Path) -> Option<SessionStoreEntry> {
     let text = std::fs::read(metadata_path(transcript)).ok()?;
     let mut value: serde_json::Value = serde_json::from_slice(&text).ok()?;
     value
         .as_object_mut()?
         .insert("type".to_owned(), "agent_metadata".into());
-    StoreEntry::try_from(value).ok()
+    SessionStoreEntry::try_from(value).ok()
 }
 
 /// Copies one transcript; a thread reads while the store writes, a few batches apart.
@@ -97,13 +100,13 @@ async fn copy(
 fn read_batches(
     sessions: &Sessions,
     file: &Path,
-    batches: &mpsc::Sender<Vec<StoreEntry>>,
+    batches: &mpsc::Sender<Vec<SessionStoreEntry>>,
 ) -> Result<u64, SessionError> {
-    let mut transcript = sessions.transcript(file)?;
+    let mut lines = sessions.lines(file)?;
     let (mut batch, mut bytes, mut skipped) = (Vec::new(), 0, 0);
-    let too_long = transcript.scan(&mut |_, line| {
+    let too_long = lines.scan(&mut |_, line| {
         let text = String::from_utf8_lossy(line).into_owned();
-        match StoreEntry::from_json(text) {
+        match SessionStoreEntry::from_json(text) {
             Ok(entry) => batch.push(entry),
             Err(_) => skipped += 1,
         }

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::path::{Component, Path};
 
+use falconer_protocol::SessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::sessions::{SessionError, SessionId, check_file_name};
+use crate::error::SessionError;
+use crate::id::{check_file_name, check_session_id};
 
 /// What a transcript is called in a store.
 ///
@@ -73,13 +75,15 @@ impl SessionKey {
             .collect();
         match parts?.as_slice() {
             [project, file] => {
-                let id = SessionId::new(file.strip_suffix(".jsonl")?).ok()?;
+                let id = SessionId::new(file.strip_suffix(".jsonl")?);
+                check_session_id(&id).ok()?;
                 Some(Self::new(*project, id))
             }
             [project, session, rest @ ..] if rest.len() >= 2 => {
                 let subpath = rest.join("/");
                 let subpath = subpath.strip_suffix(".jsonl").unwrap_or(&subpath);
-                let id = SessionId::new(*session).ok()?;
+                let id = SessionId::new(*session);
+                check_session_id(&id).ok()?;
                 Some(Self::new(*project, id).with_subpath(subpath))
             }
             _ => None,
@@ -87,8 +91,14 @@ impl SessionKey {
     }
 
     /// Refuses a key whose parts would leave the directory they are written to.
-    pub(crate) fn check_paths(&self) -> Result<(), SessionError> {
+    ///
+    /// A store that makes paths of keys calls this first.
+    ///
+    /// # Errors
+    /// [`SessionError::InvalidId`] with the part that is refused.
+    pub fn check_paths(&self) -> Result<(), SessionError> {
         check_file_name("project key", &self.project_key)?;
+        check_session_id(&self.session_id)?;
         let parts = self.subpath.iter().flat_map(|subpath| subpath.split('/'));
         for part in parts {
             check_file_name("subpath", part)?;

@@ -6,17 +6,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use falconer_protocol::SessionId;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::contract::SessionStore;
-use super::entry::StoreEntry;
-use super::error::StoreError;
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
 use super::seed;
 use super::stored::split_metadata;
+use crate::error::SessionError;
 use crate::private_file::write_private;
-use crate::sessions::{SessionError, SessionId, metadata_path};
+use crate::sessions::metadata_path;
+use crate::store_error::SessionStoreError;
 
 /// How a stored session is written to disk.
 #[derive(Debug, Clone)]
@@ -149,11 +151,11 @@ pub async fn materialize(
 async fn in_time<T>(
     options: &MaterializeOptions,
     doing: &'static str,
-    call: impl Future<Output = Result<T, StoreError>>,
-) -> Result<T, StoreError> {
+    call: impl Future<Output = Result<T, SessionStoreError>>,
+) -> Result<T, SessionStoreError> {
     let after = options.load_timeout;
     let answer = tokio::time::timeout(after, call).await;
-    answer.unwrap_or(Err(StoreError::Timeout { doing, after }))
+    answer.unwrap_or(Err(SessionStoreError::Timeout { doing, after }))
 }
 
 fn private_dir(parent: Option<&Path>) -> Result<TempDir, SessionError> {
@@ -171,7 +173,7 @@ fn private_dir(parent: Option<&Path>) -> Result<TempDir, SessionError> {
 async fn write_subagent(
     session_dir: &Path,
     key: &SessionKey,
-    entries: Vec<StoreEntry>,
+    entries: Vec<SessionStoreEntry>,
 ) -> Result<(), SessionError> {
     let subpath = key.subpath.as_deref().unwrap_or_default();
     let file = session_dir.join(format!("{subpath}.jsonl"));
@@ -189,7 +191,10 @@ async fn write_subagent(
     write_transcript(file, transcript).await
 }
 
-async fn write_transcript(file: PathBuf, entries: Vec<StoreEntry>) -> Result<(), SessionError> {
+async fn write_transcript(
+    file: PathBuf,
+    entries: Vec<SessionStoreEntry>,
+) -> Result<(), SessionError> {
     let path = file.clone();
     let written = tokio::task::spawn_blocking(move || {
         write_private(&file, &mut |out| {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::contract::{Capabilities, SessionListing, SessionStore, StoreFuture};
-use super::entry::StoreEntry;
+use super::contract::{Capabilities, SessionListing, SessionStore, SessionStoreFuture};
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
 use super::summary::{SummaryEntry, fold_session_summary};
 
@@ -24,7 +24,7 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Stored {
-    entries: Vec<StoreEntry>,
+    entries: Vec<SessionStoreEntry>,
     uuids: HashSet<String>,
     modified: i64,
     /// Of main transcripts only.
@@ -56,14 +56,14 @@ impl State {
         self.last_write
     }
 
-    fn append(&mut self, key: &SessionKey, entries: &[StoreEntry]) {
+    fn append(&mut self, key: &SessionKey, entries: &[SessionStoreEntry]) {
         let written = self.next_write();
         let stored = self.transcripts.entry(key.clone()).or_default();
-        let is_new = |entry: &&StoreEntry| match entry.uuid() {
+        let is_new = |entry: &&SessionStoreEntry| match entry.uuid() {
             Some(uuid) => stored.uuids.insert(uuid),
             None => true,
         };
-        let new: Vec<StoreEntry> = entries.iter().filter(is_new).cloned().collect();
+        let new: Vec<SessionStoreEntry> = entries.iter().filter(is_new).cloned().collect();
         stored.modified = written;
         if key.subpath.is_none() {
             let mut summary = fold_session_summary(stored.summary.as_ref(), key, &new);
@@ -75,14 +75,21 @@ impl State {
 }
 
 impl SessionStore for InMemorySessionStore {
-    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [StoreEntry]) -> StoreFuture<'a, ()> {
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        entries: &'a [SessionStoreEntry],
+    ) -> SessionStoreFuture<'a, ()> {
         if !entries.is_empty() {
             self.state().append(key, entries);
         }
         Box::pin(async { Ok(()) })
     }
 
-    fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>> {
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>> {
         let found = self
             .state()
             .transcripts
@@ -95,7 +102,10 @@ impl SessionStore for InMemorySessionStore {
         Capabilities::all()
     }
 
-    fn list_sessions<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<SessionListing>> {
+    fn list_sessions<'a>(
+        &'a self,
+        project_key: &'a str,
+    ) -> SessionStoreFuture<'a, Vec<SessionListing>> {
         let state = self.state();
         let main = state
             .transcripts
@@ -112,7 +122,7 @@ impl SessionStore for InMemorySessionStore {
     fn list_session_summaries<'a>(
         &'a self,
         project_key: &'a str,
-    ) -> StoreFuture<'a, Vec<SummaryEntry>> {
+    ) -> SessionStoreFuture<'a, Vec<SummaryEntry>> {
         let state = self.state();
         let of_project = state
             .transcripts
@@ -124,7 +134,7 @@ impl SessionStore for InMemorySessionStore {
         Box::pin(async { Ok(found) })
     }
 
-    fn delete<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, ()> {
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, ()> {
         let mut state = self.state();
         match key.subpath {
             Some(_) => {
@@ -135,7 +145,7 @@ impl SessionStore for InMemorySessionStore {
         Box::pin(async { Ok(()) })
     }
 
-    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {
+    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, Vec<String>> {
         let state = self.state();
         let of_session = state
             .transcripts

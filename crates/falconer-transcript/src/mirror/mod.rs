@@ -7,7 +7,6 @@
 mod contract;
 mod directory;
 mod entry;
-mod error;
 mod import;
 mod key;
 mod live;
@@ -15,14 +14,15 @@ mod materialize;
 mod memory;
 mod seed;
 mod stored;
+mod stored_lines;
 mod summary;
 
 pub mod conformance;
 
-pub use contract::{Capabilities, SessionListing, SessionStore, StoreFuture};
+pub use crate::store_error::SessionStoreError;
+pub use contract::{Capabilities, SessionListing, SessionStore, SessionStoreFuture};
 pub use directory::DirectorySessionStore;
-pub use entry::StoreEntry;
-pub use error::StoreError;
+pub use entry::SessionStoreEntry;
 pub use import::{Imported, import_session_to_store};
 pub use key::SessionKey;
 pub use live::{FlushMode, Mirror, MirrorError, MirrorHandle, MirrorOptions};

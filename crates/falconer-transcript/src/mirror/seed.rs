@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::error::SessionError;
 use crate::private_file::{read_if_present, write_private};
-use crate::sessions::SessionError;
 
 /// Copies what the CLI needs to run from one configuration directory into another.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<(), SessionError> {

@@ -5,20 +5,25 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use falconer_protocol::SessionId;
 use futures_util::StreamExt;
 use futures_util::stream;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::contract::{SessionListing, SessionStore};
-use super::entry::StoreEntry;
-use super::error::StoreError;
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
+use super::stored_lines::StoredLines;
+use crate::error::SessionError;
+use crate::id::{check_session_id, new_uuid};
+use crate::project_key::project_key;
+use crate::session_entry::SessionEntry;
 use crate::sessions::{
-    Ends, Fork, ForkOptions, ListOptions, Messages, Parents, SessionError, SessionId, SessionInfo,
-    StoredTranscript, SystemMessages, first_prompt, info_from_ends, no_tag_entry, now, parents_in,
-    parse_time, project_key, tag_entry, title, title_entry,
+    Ends, Fork, ForkOptions, ListOptions, Messages, Parents, SessionInfo, SystemMessages,
+    first_prompt, info_from_ends, no_tag_entry, parents_in, tag_entry, title, title_entry,
 };
+use crate::store_error::SessionStoreError;
+use crate::time::{now, parse_time};
 
 /// How many transcripts are loaded at the same time for a list.
 const LOADS_AT_ONCE: usize = 16;
@@ -106,9 +111,9 @@ impl StoredSessions {
 
     /// What is known of one session; `None` if it is a sub-agent's or has nothing to show.
     pub async fn info(&self, id: &SessionId) -> Result<Option<SessionInfo>, SessionError> {
-        let entries = self.load(&self.key(id)).await?;
-        let last = entries.last().map(StoreEntry::to_value).unwrap_or_default();
-        let modified = last["timestamp"].as_str().and_then(parse_time);
+        let entries = self.load(&self.checked_key(id)?).await?;
+        let modified = entries.last().and_then(SessionStoreEntry::timestamp);
+        let modified = modified.as_deref().and_then(parse_time);
         let modified = modified.unwrap_or_else(Timestamp::now);
         Ok(self.info_of(id, &entries, modified))
     }
@@ -119,13 +124,13 @@ impl StoredSessions {
         id: &SessionId,
         system: SystemMessages,
     ) -> Result<Messages, SessionError> {
-        let entries = self.load(&self.key(id)).await?;
-        Messages::of_session(Box::new(StoredTranscript(entries)), system)
+        let entries = self.load(&self.checked_key(id)?).await?;
+        Messages::of_session(Box::new(StoredLines(entries)), system)
     }
 
     /// The ids of a session's sub-agents; the store must be able to list them.
     pub async fn subagents(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
-        let subkeys = self.store.list_subkeys(&self.key(id)).await?;
+        let subkeys = self.store.list_subkeys(&self.checked_key(id)?).await?;
         let mut seen = HashSet::new();
         let ids = subkeys.iter().filter_map(|subkey| agent_id(subkey));
         Ok(ids
@@ -144,7 +149,7 @@ impl StoredSessions {
             session: id.to_string(),
             agent: agent.to_owned(),
         };
-        let key = self.key(id);
+        let key = self.checked_key(id)?;
         let mut subpath = format!("subagents/agent-{agent}");
         if self.store.capabilities().list_subkeys {
             let subkeys = self.store.list_subkeys(&key).await?;
@@ -156,7 +161,7 @@ impl StoredSessions {
         let (metadata, entries) = split_metadata(loaded.ok_or_else(missing)?);
         let parents = metadata.and_then(|entry| parents_in(entry.as_json().as_bytes()));
         Messages::of_subagent(
-            Box::new(StoredTranscript(entries)),
+            Box::new(StoredLines(entries)),
             parents.unwrap_or_else(Parents::default),
         )
     }
@@ -167,15 +172,18 @@ impl StoredSessions {
         id: &SessionId,
         options: &ForkOptions,
     ) -> Result<SessionId, SessionError> {
-        let entries = self.load(&self.key(id)).await?;
-        let ends = Ends::of_lines(entries.iter().map(StoreEntry::as_json), Timestamp::now());
+        let entries = self.load(&self.checked_key(id)?).await?;
+        let ends = Ends::of_lines(
+            entries.iter().map(SessionStoreEntry::as_json),
+            Timestamp::now(),
+        );
         let source_title = title(&ends).or_else(|| first_prompt(ends.head()));
-        let mut transcript = StoredTranscript(entries);
-        let fork = Fork::plan(&mut transcript, id, options.up_to.as_deref())?;
+        let mut lines = StoredLines(entries);
+        let fork = Fork::plan(&mut lines, id, options.up_to.as_deref())?;
         let mut copy = Vec::new();
         let copy_title = options.title_from(source_title.as_deref());
-        fork.write(&mut transcript, &copy_title, &mut |line| {
-            copy.push(StoreEntry::from_json(line)?);
+        fork.write(&mut lines, &copy_title, &mut |line| {
+            copy.push(SessionStoreEntry::from_json(line)?);
             Ok(())
         })?;
         self.store.append(&self.key(&fork.id), &copy).await?;
@@ -199,17 +207,24 @@ impl StoredSessions {
 
     /// Removes a session and its sub-agents; fails if the store cannot delete.
     pub async fn delete(&self, id: &SessionId) -> Result<(), SessionError> {
-        Ok(self.store.delete(&self.key(id)).await?)
+        Ok(self.store.delete(&self.checked_key(id)?).await?)
     }
 
-    async fn append(&self, id: &SessionId, mut entry: Value) -> Result<(), SessionError> {
-        entry["uuid"] = json!(uuid::Uuid::new_v4().to_string());
-        entry["timestamp"] = json!(now());
-        let entry = StoreEntry::try_from(entry)?;
-        Ok(self.store.append(&self.key(id), &[entry]).await?)
+    /// Appends an entry about a session; stores recognise entries by their id.
+    async fn append(&self, id: &SessionId, entry: SessionEntry<'_>) -> Result<(), SessionError> {
+        let entry = entry.marked(new_uuid(), now());
+        let entry = SessionStoreEntry::from_json(entry.to_line())?;
+        let key = self.checked_key(id)?;
+        Ok(self.store.append(&key, &[entry]).await?)
     }
 
-    async fn load(&self, key: &SessionKey) -> Result<Vec<StoreEntry>, SessionError> {
+    /// Returns the key of a session whose id is safe as a file name: stores may make one of it.
+    fn checked_key(&self, id: &SessionId) -> Result<SessionKey, SessionError> {
+        check_session_id(id)?;
+        Ok(self.key(id))
+    }
+
+    async fn load(&self, key: &SessionKey) -> Result<Vec<SessionStoreEntry>, SessionError> {
         let loaded = self.store.load(key).await?.unwrap_or_default();
         if loaded.is_empty() {
             return Err(SessionError::NotFound {
@@ -223,10 +238,10 @@ impl StoredSessions {
     fn info_of(
         &self,
         id: &SessionId,
-        entries: &[StoreEntry],
+        entries: &[SessionStoreEntry],
         modified: Timestamp,
     ) -> Option<SessionInfo> {
-        let ends = Ends::of_lines(entries.iter().map(StoreEntry::as_json), modified);
+        let ends = Ends::of_lines(entries.iter().map(SessionStoreEntry::as_json), modified);
         info_from_ends(id.clone(), &ends, self.project_path.as_deref())
     }
 
@@ -247,7 +262,7 @@ impl StoredSessions {
     fn listed_info(
         &self,
         listed: &SessionListing,
-        loaded: Result<Option<Vec<StoreEntry>>, StoreError>,
+        loaded: Result<Option<Vec<SessionStoreEntry>>, SessionStoreError>,
     ) -> Option<SessionInfo> {
         match loaded {
             Ok(entries) => self.info_of(&listed.session_id, &entries?, listed.modified),
@@ -340,8 +355,10 @@ fn agent_id(subpath: &str) -> Option<&str> {
 }
 
 /// Separates the entry that stands for a sub-agent's metadata file; the last one counts.
-pub(crate) fn split_metadata(entries: Vec<StoreEntry>) -> (Option<StoreEntry>, Vec<StoreEntry>) {
-    let is_metadata = |entry: &StoreEntry| entry.kind().as_deref() == Some("agent_metadata");
+pub(crate) fn split_metadata(
+    entries: Vec<SessionStoreEntry>,
+) -> (Option<SessionStoreEntry>, Vec<SessionStoreEntry>) {
+    let is_metadata = |entry: &SessionStoreEntry| entry.kind().as_deref() == Some("agent_metadata");
     let (mut metadata, transcript): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_metadata);
     (metadata.pop(), transcript)
 }

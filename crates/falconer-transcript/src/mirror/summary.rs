@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_protocol::SessionId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::entry::StoreEntry;
+use super::entry::SessionStoreEntry;
 use super::key::SessionKey;
-use crate::sessions::{FirstPrompt, SessionId, SessionInfo, UserEntry, may_be_prompt, parse_time};
+use crate::sessions::{FirstPrompt, SessionInfo, UserEntry, may_be_prompt};
+use crate::time::parse_time;
 
 /// The summary of one session in a store.
 ///
@@ -43,7 +45,7 @@ const LAST_WINS: [(&str, &str); 5] = [
 pub fn fold_session_summary(
     previous: Option<&SummaryEntry>,
     key: &SessionKey,
-    entries: &[StoreEntry],
+    entries: &[SessionStoreEntry],
 ) -> SummaryEntry {
     let mut summary = previous.cloned().unwrap_or_else(|| SummaryEntry {
         session_id: key.session_id.clone(),
@@ -56,37 +58,37 @@ pub fn fold_session_summary(
     summary
 }
 
-fn fold(data: &mut Map<String, Value>, entry: &StoreEntry) {
+fn fold(data: &mut Map<String, Value>, entry: &SessionStoreEntry) {
     let Value::Object(fields) = entry.to_value() else {
         return;
     };
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
-    let sidechain = fields.get("isSidechain") == Some(&json!(true));
-    data.entry("isSidechain").or_insert(json!(sidechain));
+    let sidechain = fields.get("isSidechain") == Some(&Value::Bool(true));
+    data.entry("isSidechain").or_insert(Value::from(sidechain));
     if let Some(time) = text("timestamp").and_then(parse_time) {
         data.entry("createdAt")
-            .or_insert(json!(time.as_millisecond()));
+            .or_insert(Value::from(time.as_millisecond()));
     }
     if let Some(cwd) = text("cwd").filter(|cwd| !cwd.is_empty()) {
-        data.entry("cwd").or_insert(json!(cwd));
+        data.entry("cwd").or_insert(Value::from(cwd));
     }
     fold_first_prompt(data, entry);
     for (name, called) in LAST_WINS {
         if let Some(value) = text(name) {
-            data.insert(called.to_owned(), json!(value));
+            data.insert(called.to_owned(), Value::from(value));
         }
     }
     if text("type") == Some("tag") {
         match text("tag").filter(|tag| !tag.is_empty()) {
-            Some(tag) => data.insert("tag".to_owned(), json!(tag)),
+            Some(tag) => data.insert("tag".to_owned(), Value::from(tag)),
             None => data.remove("tag"),
         };
     }
 }
 
-fn fold_first_prompt(data: &mut Map<String, Value>, entry: &StoreEntry) {
+fn fold_first_prompt(data: &mut Map<String, Value>, entry: &SessionStoreEntry) {
     let line = entry.as_json().as_bytes();
-    if data.get("firstPromptLocked") == Some(&json!(true)) || !may_be_prompt(line) {
+    if data.get("firstPromptLocked") == Some(&Value::Bool(true)) || !may_be_prompt(line) {
         return;
     }
     let Ok(user) = serde_json::from_slice::<UserEntry<'_>>(line) else {
@@ -99,11 +101,11 @@ fn fold_first_prompt(data: &mut Map<String, Value>, entry: &StoreEntry) {
     };
     let found = user.texts().iter().any(|text| first.consider(text));
     if let Some(command) = first.command {
-        data.insert("commandFallback".to_owned(), json!(command));
+        data.insert("commandFallback".to_owned(), Value::from(command));
     }
     if found {
-        data.insert("firstPrompt".to_owned(), json!(first.prompt));
-        data.insert("firstPromptLocked".to_owned(), json!(true));
+        data.insert("firstPrompt".to_owned(), Value::from(first.prompt));
+        data.insert("firstPromptLocked".to_owned(), Value::from(true));
     }
 }
 
@@ -116,7 +118,7 @@ impl SummaryEntry {
     /// What a list shows of the session; `None` for a sub-agent's or one without anything
     /// to show.
     pub(crate) fn info(&self, project_path: Option<&Path>) -> Option<SessionInfo> {
-        if self.data.get("isSidechain") == Some(&json!(true)) {
+        if self.data.get("isSidechain") == Some(&Value::Bool(true)) {
             return None;
         }
         let text = |name: &str| {

@@ -7,10 +7,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::error::SessionError;
-use super::info::parse_time;
 use super::prompt::{UserEntry, may_be_prompt};
 use super::scan;
+use crate::error::SessionError;
+use crate::time::{now, parse_time};
 
 const FILE: &str = "archived.json";
 
@@ -68,9 +68,4 @@ pub(crate) fn prompted_since(at: Timestamp, tail: &[u8]) -> bool {
             let time = entry.timestamp.as_deref().and_then(parse_time);
             time.is_some_and(|time| time > at)
         })
-}
-
-/// The time as transcripts write it: UTC with milliseconds.
-pub(crate) fn now() -> String {
-    format!("{:.3}", Timestamp::now())
 }

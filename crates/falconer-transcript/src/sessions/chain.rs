@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::compaction::relink;
-use super::node::{Index, Node};
 use super::recover::with_parallel_results;
+use crate::compaction::relink;
+use crate::index::{Index, Node};
 
 /// The conversation from its root to its newest leaf, as positions in the index.
 pub(crate) fn conversation(index: &mut Index) -> Vec<usize> {
@@ -13,7 +13,7 @@ pub(crate) fn conversation(index: &mut Index) -> Vec<usize> {
     let Some(leaf) = newest_leaf(index, &by_uuid) else {
         return Vec::new();
     };
-    let chain = path_to(index, &by_uuid, leaf);
+    let chain = index.path_to(&by_uuid, leaf);
     with_parallel_results(index, &by_uuid, chain)
 }
 
@@ -21,30 +21,9 @@ pub(crate) fn conversation(index: &mut Index) -> Vec<usize> {
 pub(crate) fn subagent_conversation(index: &Index) -> Vec<usize> {
     let by_uuid = index.by_uuid();
     match index.nodes.iter().rposition(|node| node.kind.is_spoken()) {
-        Some(leaf) => path_to(index, &by_uuid, leaf),
+        Some(leaf) => index.path_to(&by_uuid, leaf),
         None => Vec::new(),
     }
-}
-
-/// The entries from the root to `leaf`.
-fn path_to(index: &Index, by_uuid: &HashMap<&str, usize>, leaf: usize) -> Vec<usize> {
-    let mut path: Vec<usize> = ancestors(index, by_uuid, leaf).collect();
-    path.reverse();
-    path
-}
-
-/// `start` and its parents, upwards; ends where the parents begin to repeat.
-fn ancestors<'a>(
-    index: &'a Index,
-    by_uuid: &'a HashMap<&str, usize>,
-    start: usize,
-) -> impl Iterator<Item = usize> + 'a {
-    let mut seen = HashSet::new();
-    let parent = move |at: &usize| {
-        let parent = index.nodes[*at].parent.as_deref()?;
-        by_uuid.get(parent).copied()
-    };
-    std::iter::successors(Some(start), parent).take_while(move |at| seen.insert(*at))
 }
 
 /// The newest message: the one nearest to the last entry that nothing follows.
@@ -63,13 +42,9 @@ fn newest_leaf(index: &Index, by_uuid: &HashMap<&str, usize>) -> Option<usize> {
             counts(node) && !parents.contains(node.uuid.as_str())
         });
         ends.find_map(|end| {
-            let mut up = ancestors(index, by_uuid, end);
+            let mut up = index.ancestors(by_uuid, end);
             up.find(|at| index.nodes[*at].kind.is_spoken())
         })
     };
-    last_of(is_main).or_else(|| last_of(|_| true))
-}
-
-fn is_main(node: &Node) -> bool {
-    !node.sidechain && !node.team
+    last_of(|node| !node.is_aside()).or_else(|| last_of(|_| true))
 }

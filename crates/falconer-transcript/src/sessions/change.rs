@@ -1,42 +1,61 @@
 //! Changing a session: one appended line for a title or tag, removal of its files.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use falconer_protocol::SessionId;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-use super::error::SessionError;
 use super::files::Root;
-use super::id::SessionId;
 use super::locate::Located;
 use super::prompt::trim;
+use crate::append;
+use crate::error::SessionError;
+use crate::session_entry::SessionEntry;
 
-/// The entry that gives a session a title.
-pub(crate) fn title_entry(id: &SessionId, title: &str) -> Result<Value, SessionError> {
+/// Returns the entry that gives a session a title.
+pub(crate) fn title_entry<'a>(
+    session_id: &'a SessionId,
+    title: &str,
+) -> Result<SessionEntry<'a>, SessionError> {
     let title = trim(title);
     if title.is_empty() {
         return Err(SessionError::Empty { what: "title" });
     }
-    Ok(json!({"type": "custom-title", "customTitle": title, "sessionId": id}))
+    Ok(SessionEntry::CustomTitle {
+        custom_title: title.to_owned(),
+        session_id,
+        uuid: None,
+        timestamp: None,
+    })
 }
 
-/// The entry that tags a session.
-pub(crate) fn tag_entry(id: &SessionId, tag: &str) -> Result<Value, SessionError> {
+/// Returns the entry that tags a session.
+pub(crate) fn tag_entry<'a>(
+    session_id: &'a SessionId,
+    tag: &str,
+) -> Result<SessionEntry<'a>, SessionError> {
     let visible = visible(tag);
     let tag = trim(&visible);
     if tag.is_empty() {
         return Err(SessionError::Empty { what: "tag" });
     }
-    Ok(json!({"type": "tag", "tag": tag, "sessionId": id}))
+    Ok(of_tag(session_id, tag))
 }
 
-/// The entry that takes the tag off a session.
-pub(crate) fn no_tag_entry(id: &SessionId) -> Value {
-    json!({"type": "tag", "tag": "", "sessionId": id})
+/// Returns the entry that takes the tag off a session.
+pub(crate) fn no_tag_entry(session_id: &SessionId) -> SessionEntry<'_> {
+    of_tag(session_id, "")
+}
+
+fn of_tag<'a>(session_id: &'a SessionId, tag: &str) -> SessionEntry<'a> {
+    SessionEntry::Tag {
+        tag: tag.to_owned(),
+        session_id,
+        uuid: None,
+        timestamp: None,
+    }
 }
 
 /// The text in its compatible form without invisible, private and unassigned characters.
@@ -61,35 +80,15 @@ fn is_visible(c: char) -> bool {
 }
 
 /// Appends one entry to a transcript with a single write.
-pub(crate) fn append(root: &Root, file: &Path, entry: &Value) -> Result<(), SessionError> {
-    let failed = || SessionError::io("append to", file);
-    let mut open = root.open_append(file).map_err(failed())?;
-    let before = open.metadata().map_err(failed())?.len();
-    let mut line = format!("{entry}\n");
-    if !ends_with_newline(root, file, before) {
-        line.insert(0, '\n');
-    }
-    match open.write(line.as_bytes()) {
-        Ok(written) if written == line.len() => Ok(()),
-        Ok(written) => {
-            // A disk that fills up takes half a line; take it back unless others wrote too.
-            let after = before + written as u64;
-            if open.metadata().is_ok_and(|meta| meta.len() == after) {
-                open.set_len(before).map_err(failed())?;
-            }
-            Err(failed()(io::ErrorKind::StorageFull.into()))
-        }
-        Err(error) => Err(failed()(error)),
-    }
-}
-
-/// Whether the last line is whole; a crash may have cut it.
-fn ends_with_newline(root: &Root, file: &Path, size: u64) -> bool {
-    let mut last = [b'\n'];
-    let read = root
-        .open(file)
-        .and_then(|open| open.read_exact_at(&mut last, size.saturating_sub(1)));
-    read.is_err() || last == [b'\n']
+pub(crate) fn append(
+    root: &Root,
+    file: &Path,
+    entry: &SessionEntry<'_>,
+) -> Result<(), SessionError> {
+    let appended = root
+        .open_append(file)
+        .and_then(|open| append::append(&open, &entry.to_line()));
+    appended.map_err(SessionError::io("append to", file))
 }
 
 /// Removes a transcript and the directory beside it.
@@ -121,10 +120,11 @@ mod tests {
             ("😀", "😀"),
             ("\u{61c}b", "b"),
         ];
-        let id = SessionId::random();
+        let id = SessionId::new("s");
         for (tag, expect) in cases {
-            let entry = tag_entry(&id, tag).expect("not empty");
-            assert_eq!(entry["tag"], expect, "{tag:?}");
+            let entry = tag_entry(&id, tag).expect("not empty").to_line();
+            let expect = of_tag(&id, expect).to_line();
+            assert_eq!(entry, expect, "{tag:?}");
         }
         assert!(tag_entry(&id, "\u{200b} ").is_err());
         assert!(title_entry(&id, " \n").is_err());

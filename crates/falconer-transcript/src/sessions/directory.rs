@@ -3,6 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use falconer_protocol::SessionId;
+
 use super::ends::Ends;
 use super::files::Root;
 use super::fork::{Fork, ForkOptions};
@@ -11,8 +13,10 @@ use super::list::{self, ListOptions};
 use super::locate::{Located, Scope, find};
 use super::messages::{Messages, SystemMessages};
 use super::prompt::first_prompt;
-use super::transcript::FileTranscript;
-use super::{SessionError, SessionId, archive, change, cost, subagents};
+use super::{archive, change, cost, subagents};
+use crate::error::SessionError;
+use crate::lines::FileLines;
+use crate::session_entry::SessionEntry;
 
 /// The sessions that the CLI keeps below its configuration directory.
 ///
@@ -113,7 +117,7 @@ impl Sessions {
         system: SystemMessages,
     ) -> Result<Messages, SessionError> {
         let located = find(&self.root, &self.scope, id)?;
-        Messages::of_session(Box::new(self.transcript(&located.file)?), system)
+        Messages::of_session(Box::new(self.lines(&located.file)?), system)
     }
 
     /// The ids of a session's sub-agents.
@@ -133,7 +137,7 @@ impl Sessions {
             agent: agent.to_owned(),
         })?;
         let parents = subagents::parents_of(&file.path);
-        Messages::of_subagent(Box::new(self.transcript(&file.path)?), parents)
+        Messages::of_subagent(Box::new(self.lines(&file.path)?), parents)
     }
 
     /// Copies a session under a new id; every message gets a new id too.
@@ -141,8 +145,8 @@ impl Sessions {
     /// The copy appears whole or not at all.
     pub fn fork(&self, id: &SessionId, options: &ForkOptions) -> Result<SessionId, SessionError> {
         let located = find(&self.root, &self.scope, id)?;
-        let mut transcript = self.transcript(&located.file)?;
-        let fork = Fork::plan(&mut transcript, id, options.up_to.as_deref())?;
+        let mut lines = self.lines(&located.file)?;
+        let fork = Fork::plan(&mut lines, id, options.up_to.as_deref())?;
         let ends = self.ends(&located)?;
         let source_title = title(&ends).or_else(|| first_prompt(ends.head()));
         let directory = &located.project.directory;
@@ -151,7 +155,7 @@ impl Sessions {
         let file = tempfile::NamedTempFile::new_in(directory).map_err(failed())?;
         let mut writer = BufWriter::new(file);
         fork.write(
-            &mut transcript,
+            &mut lines,
             &options.title_from(source_title.as_deref()),
             &mut |line| writeln!(writer, "{line}").map_err(failed()),
         )?;
@@ -199,18 +203,15 @@ impl Sessions {
         find(&self.root, &self.scope, id)
     }
 
-    pub(crate) fn transcript(&self, path: &Path) -> Result<FileTranscript, SessionError> {
+    pub(crate) fn lines(&self, path: &Path) -> Result<FileLines, SessionError> {
         let file = self
             .root
             .open(path)
             .map_err(SessionError::io("read", path))?;
-        Ok(FileTranscript {
-            file,
-            path: path.to_path_buf(),
-        })
+        Ok(FileLines::new(file, path))
     }
 
-    fn append(&self, id: &SessionId, entry: &serde_json::Value) -> Result<(), SessionError> {
+    fn append(&self, id: &SessionId, entry: &SessionEntry<'_>) -> Result<(), SessionError> {
         let located = find(&self.root, &self.scope, id)?;
         change::append(&self.root, &located.file, entry)
     }

@@ -47,9 +47,9 @@ impl Root {
         self.open_with(path, OpenOptions::new().read(true))
     }
 
-    /// Opens an existing regular file for appending.
+    /// Opens an existing regular file for reading and appending.
     pub(crate) fn open_append(&self, path: &Path) -> io::Result<File> {
-        self.open_with(path, OpenOptions::new().append(true))
+        self.open_with(path, OpenOptions::new().read(true).append(true))
     }
 
     fn open_with(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {

@@ -1,16 +1,19 @@
 //! Copying a session under a new id, so that it can go on in another direction.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use falconer_protocol::{MessageUuid, SessionId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::archive::now;
-use super::entry::{Kind, RawEntry};
-use super::error::SessionError;
-use super::id::SessionId;
-use super::node::{Compaction, Node};
 use super::prompt::trim;
-use super::transcript::Transcript;
+use crate::entry::{Kind, RawEntry};
+use crate::error::SessionError;
+use crate::id::{is_uuid, new_session_id, new_uuid};
+use crate::index::{Compaction, Index, Node};
+use crate::lines::Lines;
+use crate::session_entry::{SessionEntry, object};
+use crate::time::now;
 
 /// Fields that describe the source's own run and must not be copied.
 const NOT_COPIED: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
@@ -73,7 +76,7 @@ pub(crate) struct Fork<'a> {
     pub(crate) id: SessionId,
     nodes: Vec<Node>,
     /// The new id of each copied entry.
-    uuids: HashMap<String, String>,
+    uuids: HashMap<String, MessageUuid>,
     /// The parents of progress entries, which are not copied.
     progress: HashMap<String, Option<String>>,
     /// The boundary whose kept messages are left out.
@@ -82,36 +85,51 @@ pub(crate) struct Fork<'a> {
     now: String,
 }
 
+/// The fields of a copied entry that are not those of its source.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Renewed<'a> {
+    parent_uuid: Option<&'a MessageUuid>,
+    uuid: Option<&'a MessageUuid>,
+    session_id: &'a SessionId,
+    is_sidechain: bool,
+}
+
+/// The field that says where a copied entry is from.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Copied<'a> {
+    forked_from: Source<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Source<'a> {
+    session_id: &'a SessionId,
+    message_uuid: &'a str,
+}
+
 /// What a session remembers outside of its messages and a copy takes along.
 #[derive(Debug, Default)]
 struct SessionState {
     replacements: Vec<Value>,
     latch: Option<Value>,
-    tools: Vec<Value>,
+    tools: Vec<String>,
 }
 
 impl<'a> Fork<'a> {
     /// Reads the source once and decides what is copied.
     pub(crate) fn plan(
-        transcript: &mut dyn Transcript,
+        lines: &mut dyn Lines,
         source: &'a SessionId,
         up_to: Option<&str>,
     ) -> Result<Self, SessionError> {
-        let mut nodes = Vec::new();
-        let mut summaries = HashSet::new();
         let mut session_state = SessionState::default();
-        transcript.scan(&mut |span, line| {
-            let Ok(entry) = serde_json::from_slice::<RawEntry<'_>>(line) else {
-                return;
-            };
-            if entry.compact_summary.0 {
-                summaries.extend(entry.uuid.as_deref().map(str::to_owned));
-            }
-            match Kind::parse(entry.kind.as_deref().unwrap_or_default()) {
-                Some(_) => nodes.extend(Node::of(span, entry).filter(|node| !node.sidechain)),
-                None => session_state.consider(&entry, line, source),
-            }
+        let index = Index::with_others(lines, &mut |entry, line| {
+            session_state.consider(entry, line, source);
         })?;
+        let mut nodes = index.nodes;
+        nodes.retain(|node| !node.sidechain);
         let mut bare_boundary = None;
         if let Some(up_to) = up_to {
             let at = nodes.iter().position(|node| node.uuid == up_to);
@@ -119,7 +137,7 @@ impl<'a> Fork<'a> {
                 session: source.to_string(),
                 message: up_to.to_owned(),
             })?;
-            let cut = cut_at(&nodes, &summaries, at);
+            let cut = cut_at(&nodes, at);
             nodes.truncate(cut.length);
             bare_boundary = cut.bare_boundary;
         }
@@ -136,7 +154,7 @@ impl<'a> Fork<'a> {
         let progress = progress.map(|node| (node.uuid.clone(), node.parent.clone()));
         Ok(Self {
             source,
-            id: SessionId::random(),
+            id: new_session_id(),
             progress: progress.collect(),
             nodes,
             uuids,
@@ -149,7 +167,7 @@ impl<'a> Fork<'a> {
     /// Produces the lines of the copy, without newlines.
     pub(crate) fn write(
         &self,
-        transcript: &mut dyn Transcript,
+        lines: &mut dyn Lines,
         title: &str,
         each: &mut dyn FnMut(String) -> Result<(), SessionError>,
     ) -> Result<(), SessionError> {
@@ -162,14 +180,14 @@ impl<'a> Fork<'a> {
             .enumerate()
             .filter(|(_, node)| written(node))
         {
-            transcript.read(node.span, &mut line)?;
+            lines.read(node.span, &mut line)?;
             let Ok(entry) = serde_json::from_slice(&line) else {
                 continue;
             };
             let mut copy = self.copy(node, entry);
             if Some(at) == last {
                 // The newest entry is the leaf; the copy is newer than its source.
-                copy.insert("timestamp".to_owned(), json!(self.now));
+                copy.insert("timestamp".to_owned(), self.now.as_str().into());
             }
             if Some(at) == self.bare_boundary {
                 without_kept(&mut copy);
@@ -177,17 +195,18 @@ impl<'a> Fork<'a> {
             each(Value::Object(copy).to_string())?;
         }
         for entry in self.session_entries(title) {
-            each(entry.to_string())?;
+            each(entry.to_line())?;
         }
         Ok(())
     }
 
     fn copy(&self, node: &Node, mut entry: Map<String, Value>) -> Map<String, Value> {
-        let parent = self.parent_of(node);
-        entry.insert("parentUuid".to_owned(), json!(parent));
-        entry.insert("uuid".to_owned(), json!(self.uuids.get(&node.uuid)));
-        entry.insert("sessionId".to_owned(), json!(self.id));
-        entry.insert("isSidechain".to_owned(), json!(false));
+        entry.extend(object(&Renewed {
+            parent_uuid: self.parent_of(node),
+            uuid: self.uuids.get(&node.uuid),
+            session_id: &self.id,
+            is_sidechain: false,
+        }));
         for name in ["logicalParentUuid", "compactMetadata"] {
             if let Some(value) = entry.get_mut(name) {
                 self.remap(value);
@@ -196,13 +215,17 @@ impl<'a> Fork<'a> {
         for name in NOT_COPIED {
             entry.shift_remove(name);
         }
-        let origin = json!({"sessionId": self.source, "messageUuid": node.uuid});
-        entry.insert("forkedFrom".to_owned(), origin);
+        entry.extend(object(&Copied {
+            forked_from: Source {
+                session_id: self.source,
+                message_uuid: &node.uuid,
+            },
+        }));
         entry
     }
 
     /// The nearest ancestor that is copied; progress entries are not.
-    fn parent_of(&self, node: &Node) -> Option<&String> {
+    fn parent_of(&self, node: &Node) -> Option<&MessageUuid> {
         let mut parent = node.parent.as_deref()?;
         // A loop in damaged parents must not hold us forever.
         for _ in 0..=self.progress.len() {
@@ -217,8 +240,9 @@ impl<'a> Fork<'a> {
     /// Replaces every old id in a value; an id that is not copied becomes null.
     fn remap(&self, value: &mut Value) {
         match value {
-            Value::String(text) if SessionId::is_uuid(text) => {
-                *value = json!(self.uuids.get(text.as_str()));
+            Value::String(text) if is_uuid(text) => {
+                let new = self.uuids.get(text.as_str());
+                *value = new.map(MessageUuid::as_str).into();
             }
             Value::Array(items) => {
                 items.iter_mut().for_each(|item| self.remap(item));
@@ -229,26 +253,34 @@ impl<'a> Fork<'a> {
         }
     }
 
-    /// The entries that are about the session, not about a message; the title is last.
-    fn session_entries(&self, title: &str) -> Vec<Value> {
+    /// Returns the entries that are about the session, not about a message; the title is last.
+    fn session_entries(&self, title: &str) -> Vec<SessionEntry<'_>> {
+        let (session_id, timestamp) = (&self.id, self.now.as_str());
         let mut entries = Vec::new();
         let state = &self.session_state;
         if !state.replacements.is_empty() {
-            entries.push(json!({
-                "type": "content-replacement", "sessionId": self.id,
-                "replacements": state.replacements, "uuid": new_uuid(), "timestamp": self.now,
-            }));
+            entries.push(SessionEntry::ContentReplacement {
+                session_id,
+                replacements: &state.replacements,
+                uuid: new_uuid(),
+                timestamp,
+            });
         }
-        if let Some(latch) = &state.latch {
-            entries.push(json!({"type": "atis-latch", "sessionId": self.id, "atis": latch}));
+        if let Some(atis) = &state.latch {
+            entries.push(SessionEntry::AtisLatch { session_id, atis });
         }
         if !state.tools.is_empty() {
-            entries.push(json!({"type": "tools-used", "sessionId": self.id, "tools": state.tools}));
+            entries.push(SessionEntry::ToolsUsed {
+                tools: state.tools.clone(),
+                session_id,
+            });
         }
-        entries.push(json!({
-            "type": "custom-title", "sessionId": self.id, "customTitle": title,
-            "uuid": new_uuid(), "timestamp": self.now,
-        }));
+        entries.push(SessionEntry::CustomTitle {
+            custom_title: title.to_owned(),
+            session_id,
+            uuid: Some(new_uuid()),
+            timestamp: Some(self.now.clone()),
+        });
         entries
     }
 }
@@ -261,25 +293,26 @@ impl SessionState {
         {
             return;
         }
-        let Ok(mut entry) = serde_json::from_slice::<Map<String, Value>>(line) else {
+        let Ok(entry) = serde_json::from_slice::<StateEntry>(line) else {
             return;
         };
-        let mut list = |name| match entry.remove(name) {
-            Some(Value::Array(items)) => items,
-            _ => Vec::new(),
-        };
-        match kind {
-            "content-replacement" => self.replacements.extend(list("replacements")),
-            "tools-used" => {
-                for tool in list("tools") {
-                    if !self.tools.contains(&tool) {
-                        self.tools.push(tool);
-                    }
-                }
+        self.replacements.extend(entry.replacements);
+        for tool in entry.tools {
+            if !self.tools.contains(&tool) {
+                self.tools.push(tool);
             }
-            _ => self.latch = entry.remove("atis").or(self.latch.take()),
         }
+        self.latch = entry.atis.or(self.latch.take());
     }
+}
+
+/// The fields of the entries that a copy takes along.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct StateEntry {
+    replacements: Vec<Value>,
+    tools: Vec<String>,
+    atis: Option<Value>,
 }
 
 /// Where a copy ends.
@@ -289,10 +322,10 @@ struct Cut {
 }
 
 /// Where a copy up to entry `at` ends, so that no compaction is cut in half.
-fn cut_at(nodes: &[Node], summaries: &HashSet<String>, at: usize) -> Cut {
+fn cut_at(nodes: &[Node], at: usize) -> Cut {
     let boundaries = nodes.iter().enumerate().rev();
     for (boundary, node) in boundaries.filter(|(boundary, _)| *boundary <= at) {
-        let Some(anchor) = anchor_of(nodes, summaries, node) else {
+        let Some(anchor) = anchor_of(nodes, node) else {
             continue;
         };
         // A boundary that a rewind wrote has its anchor before it and stands on its own.
@@ -314,7 +347,7 @@ fn cut_at(nodes: &[Node], summaries: &HashSet<String>, at: usize) -> Cut {
 }
 
 /// The entry that the messages kept by a compaction follow: usually its summary.
-fn anchor_of(nodes: &[Node], summaries: &HashSet<String>, boundary: &Node) -> Option<usize> {
+fn anchor_of(nodes: &[Node], boundary: &Node) -> Option<usize> {
     let compaction = boundary.compaction.as_ref()?;
     let named = match compaction {
         Compaction {
@@ -329,9 +362,7 @@ fn anchor_of(nodes: &[Node], summaries: &HashSet<String>, boundary: &Node) -> Op
     };
     nodes.iter().position(|node| match named {
         Some(anchor) => node.uuid == *anchor,
-        None => {
-            node.parent.as_deref() == Some(boundary.uuid.as_str()) && summaries.contains(&node.uuid)
-        }
+        None => node.parent.as_deref() == Some(boundary.uuid.as_str()) && node.compact_summary,
     })
 }
 
@@ -342,8 +373,4 @@ fn without_kept(boundary: &mut Map<String, Value>) {
             metadata.shift_remove(name);
         }
     }
-}
-
-fn new_uuid() -> String {
-    uuid::Uuid::new_v4().to_string()
 }

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_protocol::SessionId;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use super::archive::ArchiveMark;
 use super::ends::Ends;
-use super::id::SessionId;
 use super::prompt::first_prompt;
 use super::scan::{self, Of, first_raw, has_true, last_field, last_raw};
+use crate::time::parse_time;
 
 /// What is known of a session without reading all of it.
 ///
@@ -160,12 +161,4 @@ pub(crate) fn with_archive_mark(
 
 fn full(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
-}
-
-/// Reads a time as transcripts write it; a bare date is midnight UTC.
-pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
-    text.parse::<Timestamp>().ok().or_else(|| {
-        let date: jiff::civil::Date = text.parse().ok()?;
-        Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
-    })
 }

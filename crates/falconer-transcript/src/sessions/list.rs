@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use falconer_protocol::SessionId;
+
 use super::archive;
 use super::ends::Ends;
 use super::files::{Root, entries};
-use super::id::SessionId;
 use super::info::{SessionInfo, info_from_ends, is_programmatic, with_archive_mark};
 use super::locate::{Project, Scope, all_projects, project_of};
-use super::project_key::{canonical, long_prefix, sanitize};
 use super::worktrees::worktrees;
+use crate::id::is_uuid;
+use crate::project_key::{canonical, long_prefix, sanitize};
 
 /// Which sessions [`Sessions::list`](super::Sessions::list) returns.
 ///
@@ -182,7 +184,7 @@ fn listed_id(path: &Path) -> Option<SessionId> {
         return None;
     }
     let stem = path.file_stem()?.to_str()?;
-    SessionId::is_uuid(stem).then(|| SessionId::new(stem).ok())?
+    is_uuid(stem).then(|| SessionId::new(stem))
 }
 
 /// The same session may be in several projects; the one written last counts.

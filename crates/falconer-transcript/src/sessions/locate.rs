@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::SessionError;
+use falconer_protocol::SessionId;
+
 use super::files::Root;
-use super::id::SessionId;
-use super::project_key::{canonical, long_prefix, sanitize};
 use super::worktrees::worktrees;
+use crate::error::SessionError;
+use crate::id::check_session_id;
+use crate::project_key::{canonical, long_prefix, project_key, sanitize};
 
 /// Which projects are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +42,7 @@ impl Located {
 
 /// Finds the transcript of `id`. An empty file is not one.
 pub(crate) fn find(root: &Root, scope: &Scope, id: &SessionId) -> Result<Located, SessionError> {
+    check_session_id(id)?;
     let name = format!("{id}.jsonl");
     let mut searched = Vec::new();
     for project in projects_to_search(root, scope) {
@@ -56,9 +59,7 @@ pub(crate) fn find(root: &Root, scope: &Scope, id: &SessionId) -> Result<Located
     if searched.is_empty() {
         searched.push(match scope {
             Scope::AllProjects => root.path().to_path_buf(),
-            Scope::Directory(directory) => {
-                root.path().join(super::project_key::project_key(directory))
-            }
+            Scope::Directory(directory) => root.path().join(project_key(directory)),
         });
     }
     Err(SessionError::NotFound {

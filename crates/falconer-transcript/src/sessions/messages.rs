@@ -5,12 +5,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::chain::{conversation, subagent_conversation};
-use super::entry::{Kind, RawEntry};
-use super::error::SessionError;
-use super::info::parse_time;
-use super::node::{Index, SkippedLines};
 use super::subagents::Parents;
-use super::transcript::{Span, Transcript};
+use crate::entry::{Kind, RawEntry};
+use crate::error::SessionError;
+use crate::index::{Index, SkippedLines};
+use crate::lines::{Lines, Span};
+use crate::time::parse_time;
 
 /// Who a message is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -79,7 +79,7 @@ pub enum SystemMessages {
 /// read what it skips.
 #[derive(Debug)]
 pub struct Messages {
-    transcript: Box<dyn Transcript>,
+    lines: Box<dyn Lines>,
     positions: std::vec::IntoIter<Span>,
     parents: Parents,
     skipped: SkippedLines,
@@ -88,10 +88,10 @@ pub struct Messages {
 
 impl Messages {
     pub(crate) fn of_session(
-        mut transcript: Box<dyn Transcript>,
+        mut lines: Box<dyn Lines>,
         system: SystemMessages,
     ) -> Result<Self, SessionError> {
-        let mut index = Index::of(transcript.as_mut())?;
+        let mut index = Index::of(lines.as_mut())?;
         let chain = conversation(&mut index);
         let visible = |at: &usize| {
             let node = &index.nodes[*at];
@@ -100,31 +100,26 @@ impl Messages {
                 Kind::System => system == SystemMessages::Include,
                 Kind::Attachment | Kind::Progress => false,
             };
-            of_kind && !node.meta && !node.sidechain && !node.team
+            of_kind && !node.meta && !node.is_aside()
         };
         let shown: Vec<usize> = chain.into_iter().filter(visible).collect();
-        Ok(Self::at(transcript, &index, &shown, Parents::default()))
+        Ok(Self::at(lines, &index, &shown, Parents::default()))
     }
 
     pub(crate) fn of_subagent(
-        mut transcript: Box<dyn Transcript>,
+        mut lines: Box<dyn Lines>,
         parents: Parents,
     ) -> Result<Self, SessionError> {
-        let index = Index::of(transcript.as_mut())?;
+        let index = Index::of(lines.as_mut())?;
         let mut shown = subagent_conversation(&index);
         shown.retain(|at| index.nodes[*at].kind.is_spoken());
-        Ok(Self::at(transcript, &index, &shown, parents))
+        Ok(Self::at(lines, &index, &shown, parents))
     }
 
-    fn at(
-        transcript: Box<dyn Transcript>,
-        index: &Index,
-        shown: &[usize],
-        parents: Parents,
-    ) -> Self {
+    fn at(lines: Box<dyn Lines>, index: &Index, shown: &[usize], parents: Parents) -> Self {
         let positions: Vec<Span> = shown.iter().map(|at| index.nodes[*at].span).collect();
         Self {
-            transcript,
+            lines,
             positions: positions.into_iter(),
             parents,
             skipped: index.skipped,
@@ -138,7 +133,7 @@ impl Messages {
     }
 
     fn read(&mut self, span: Span) -> Result<SessionMessage, SessionError> {
-        self.transcript.read(span, &mut self.line)?;
+        self.lines.read(span, &mut self.line)?;
         let entry: RawEntry<'_> = serde_json::from_slice(&self.line).unwrap_or_default();
         Ok(message(entry, &self.parents))
     }

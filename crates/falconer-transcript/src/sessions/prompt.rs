@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::scan::{contains, decode, has_true, lines};
-use super::text::Text;
+use crate::text::Text;
 
 /// How many UTF-16 units of a prompt are kept.
 const LONGEST: usize = 200;

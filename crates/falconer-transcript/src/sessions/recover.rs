@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::node::{Index, Node};
+use crate::index::{Index, Node};
 
 /// The chain with the calls and results of its responses that were off the path.
 pub(crate) fn with_parallel_results(

@@ -6,7 +6,7 @@
 use memchr::memmem;
 use serde::Deserialize;
 
-use super::text::{Fields, Text};
+use crate::text::{Fields, Text};
 
 /// The value of the first `"key":"value"` anywhere in `piece`.
 pub(crate) fn first_raw(piece: &[u8], key: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::files::entries;
-use super::text::Text;
+use crate::text::Text;
 
 /// How deep below `subagents/` transcripts are looked for.
 const DEEPEST: usize = 8;

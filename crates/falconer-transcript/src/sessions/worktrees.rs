@@ -1,37 +1,25 @@
-//! The worktrees of the git repository around a directory, read from git's own files.
-//!
-//! Reading them takes no process and no time limit, and works without git installed.
+//! The worktrees of the git repository around a directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::files::entries;
+use crate::git::Repository;
+
 /// The worktrees of the repository around `directory`; empty outside of one.
 pub(crate) fn worktrees(directory: &Path) -> Vec<PathBuf> {
-    let Some((top, git_dir)) = enclosing_repository(directory) else {
+    let Some(repository) = Repository::around(directory) else {
         return Vec::new();
     };
-    let common = common_dir(&git_dir);
-    let mut found = vec![main_worktree(&common).unwrap_or(top)];
-    let mut linked: Vec<PathBuf> = super::files::entries(&common.join("worktrees"))
+    let common = common_dir(&repository.git_dir);
+    let mut found = vec![main_worktree(&common).unwrap_or(repository.top)];
+    let mut linked: Vec<PathBuf> = entries(&common.join("worktrees"))
         .iter()
         .filter_map(|entry| linked_worktree(entry))
         .collect();
     linked.sort();
     found.append(&mut linked);
     found
-}
-
-/// The directory that has a `.git`, and what that stands for.
-fn enclosing_repository(directory: &Path) -> Option<(PathBuf, PathBuf)> {
-    directory.ancestors().find_map(|top| {
-        let dot_git = top.join(".git");
-        if dot_git.is_dir() {
-            return Some((top.to_path_buf(), dot_git));
-        }
-        let text = fs::read_to_string(&dot_git).ok()?;
-        let target = text.strip_prefix("gitdir:")?.trim();
-        Some((top.to_path_buf(), top.join(target)))
-    })
 }
 
 /// The directory all worktrees of a repository share.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::index::{Index, KeptEntries, Node};
+use crate::compaction::relink_newest;
+use crate::index::{Index, Node};
 
-/// How many compactions of a transcript are followed. Each costs a walk over all entries.
+/// The number of compactions of a transcript that are followed.
 const BOUNDARIES: usize = 64;
 
 /// A conversation, as positions in the index.
@@ -19,7 +20,7 @@ pub(super) struct Conversation {
 
 /// The conversation to the newest end of the tree.
 pub(super) fn newest(index: &mut Index) -> Conversation {
-    relink(index);
+    relink_newest(index, BOUNDARIES);
     let Some(end) = newest_end(index) else {
         return Conversation::default();
     };
@@ -41,14 +42,14 @@ pub(super) fn newest(index: &mut Index) -> Conversation {
 pub(super) fn up_to(index: &mut Index, uuid: &str) -> Option<Conversation> {
     let mut entries = newest(index).entries;
     let mut dropped = Vec::new();
-    let is_it = |at: &usize| index.nodes[*at].uuid == uuid && index.nodes[*at].is_spoken();
+    let is_it = |at: &usize| index.nodes[*at].uuid == uuid && index.nodes[*at].kind.is_spoken();
     if let Some(last) = entries.iter().rposition(is_it) {
         dropped = entries.split_off(last + 1);
     } else {
         let by_uuid = index.by_uuid();
         let end = *by_uuid.get(uuid)?;
         let node = &index.nodes[end];
-        if !node.is_spoken() || node.aside {
+        if !node.kind.is_spoken() || node.is_aside() {
             return None;
         }
         entries = path_to(index, &by_uuid, end);
@@ -61,23 +62,16 @@ pub(super) fn up_to(index: &mut Index, uuid: &str) -> Option<Conversation> {
     })
 }
 
-/// The entries from the root to `end`; stops where damaged parents begin to repeat.
+/// The entries from the root to `end`, without those of sub-agents and team mates.
 fn path_to(index: &Index, by_uuid: &HashMap<&str, usize>, end: usize) -> Vec<usize> {
-    let mut seen = HashSet::new();
-    let parent = |at: &usize| {
-        let parent = index.nodes[*at].parent.as_deref()?;
-        by_uuid.get(parent).copied()
-    };
-    let up = std::iter::successors(Some(end), parent);
-    let mut path: Vec<usize> = up.take_while(|at| seen.insert(*at)).collect();
-    path.reverse();
-    path.retain(|at| !index.nodes[*at].aside);
+    let mut path = index.path_to(by_uuid, end);
+    path.retain(|at| !index.nodes[*at].is_aside());
     path
 }
 
 /// The entry written last that nothing follows. Sub-agents and team mates do not count.
 fn newest_end(index: &Index) -> Option<usize> {
-    let main = |at: &usize| !index.nodes[*at].aside;
+    let main = |at: &usize| !index.nodes[*at].is_aside();
     let all = || (0..index.nodes.len()).filter(main);
     let parents: HashSet<&str> = all()
         .filter_map(|at| index.nodes[at].parent.as_deref())
@@ -85,62 +79,6 @@ fn newest_end(index: &Index) -> Option<usize> {
     let is_end = |at: &usize| !parents.contains(index.nodes[*at].uuid.as_str());
     // With nothing but loops there is no end; then what was written last is one.
     all().rev().find(is_end).or_else(|| all().next_back())
-}
-
-/// Puts the messages that compactions kept behind their summaries, the oldest first.
-///
-/// A compaction begins a new chain: boundary, summary, what follows. Messages that it kept
-/// stay where they were in the file.
-///
-/// Only the newest boundaries are looked at: what is before them is no longer said.
-fn relink(index: &mut Index) {
-    let boundaries = (0..index.nodes.len()).filter(|at| index.nodes[*at].kept.is_some());
-    let boundaries: Vec<usize> = boundaries.collect();
-    let skipped = boundaries.len().saturating_sub(BOUNDARIES);
-    for at in boundaries.into_iter().skip(skipped) {
-        if let Some((kept, anchor)) = kept_by(index, at) {
-            move_behind(index, &kept, anchor);
-        }
-    }
-}
-
-/// What the compaction at a boundary kept, in order, and its anchor; all must exist, and what was
-/// kept must not be before the anchor already, or moving it would make a loop.
-fn kept_by(index: &Index, boundary: usize) -> Option<(Vec<usize>, String)> {
-    let kept = index.nodes[boundary].kept.as_ref()?;
-    let by_uuid = index.by_uuid();
-    let anchor = *by_uuid.get(kept.anchor.as_str())?;
-    let entries = match &kept.entries {
-        KeptEntries::Named(uuids) => {
-            let nodes = uuids.iter().map(|uuid| by_uuid.get(uuid.as_str()).copied());
-            nodes.collect::<Option<Vec<_>>>()?
-        }
-        KeptEntries::Segment(head, tail) => {
-            let path = path_to(index, &by_uuid, *by_uuid.get(tail.as_str())?);
-            let first = path.iter().position(|at| index.nodes[*at].uuid == *head)?;
-            path[first..].to_vec()
-        }
-    };
-    let before: HashSet<usize> = path_to(index, &by_uuid, anchor).into_iter().collect();
-    let loops = entries.iter().any(|at| before.contains(at));
-    (!loops).then(|| (entries, kept.anchor.clone()))
-}
-
-/// Puts entries between the anchor and what followed it.
-fn move_behind(index: &mut Index, kept: &[usize], anchor: String) {
-    let (Some(first), Some(last)) = (kept.first().copied(), kept.last().copied()) else {
-        return;
-    };
-    let last_uuid = index.nodes[last].uuid.clone();
-    for (at, node) in index.nodes.iter_mut().enumerate() {
-        if node.parent.as_deref() == Some(anchor.as_str()) && !kept.contains(&at) {
-            node.parent = Some(last_uuid.clone());
-        }
-    }
-    index.nodes[first].parent = Some(anchor);
-    for pair in kept.windows(2) {
-        index.nodes[pair[1]].parent = Some(index.nodes[pair[0]].uuid.clone());
-    }
 }
 
 /// Adds the calls and results of parallel tools, which a path misses.
@@ -157,8 +95,8 @@ fn with_parallel_calls(
     let mut whole = Vec::with_capacity(path.len());
     let mut rest = path;
     while let Some(first) = rest.first() {
-        let response = &index.nodes[*first].response;
-        let same = |at: &&usize| response.is_some() && index.nodes[**at].response == *response;
+        let response = index.nodes[*first].response();
+        let same = |at: &&usize| response.is_some() && index.nodes[**at].response() == response;
         let (blocks, after) = rest.split_at(rest.iter().take_while(same).count().max(1));
         whole.extend(blocks);
         let next = after.first().map(|next| &index.nodes[*next]);
@@ -174,14 +112,14 @@ fn with_parallel_calls(
 
 /// Whether somebody took up the conversation in the middle of a response.
 fn was_cut(node: &Node, next: Option<&Node>) -> bool {
-    node.calls.is_empty() && next.is_some_and(|next| next.is_spoken() && !next.is_result())
+    node.ids.calls.is_empty() && next.is_some_and(|next| next.kind.is_spoken() && !next.is_answer())
 }
 
 /// The rest of a response, given its blocks on the path, then the results of all.
 fn missed(index: &Index, children: &HashMap<usize, Vec<usize>>, on_path: &[usize]) -> Vec<usize> {
     let mut blocks = on_path.to_vec();
     let mut known: HashSet<usize> = on_path.iter().copied().collect();
-    let response = on_path.first().map(|at| &index.nodes[*at].response);
+    let response = on_path.first().and_then(|at| index.nodes[*at].response());
     let mut results = BTreeSet::new();
     let mut next = 0;
     // Blocks that follow blocks: only so do they belong together. Servers may repeat ids.
@@ -189,11 +127,11 @@ fn missed(index: &Index, children: &HashMap<usize, Vec<usize>>, on_path: &[usize
         next += 1;
         for child in children.get(&block).into_iter().flatten() {
             let node = &index.nodes[*child];
-            if node.response.is_some() && Some(&node.response) == response {
+            if node.response().is_some() && node.response() == response {
                 if known.insert(*child) {
                     blocks.push(*child);
                 }
-            } else if node.is_result() && !node.aside {
+            } else if node.is_answer() && !node.is_aside() {
                 results.insert(*child);
             }
         }
@@ -211,7 +149,7 @@ fn children(index: &Index, by_uuid: &HashMap<&str, usize>) -> HashMap<usize, Vec
         if by_uuid.get(node.uuid.as_str()) != Some(&at) {
             continue;
         }
-        let named = [node.parent.as_deref(), node.source.as_deref()];
+        let named = [node.parent.as_deref(), node.source_assistant.as_deref()];
         for parent in named.into_iter().flatten() {
             if let Some(parent) = by_uuid.get(parent) {
                 let known = children.entry(*parent).or_default();

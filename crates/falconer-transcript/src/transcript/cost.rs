@@ -1,79 +1,99 @@
 //! The totals of a session, kept in its transcript so that a resumed session goes on counting.
 
 use falconer_protocol::{Object, SessionId};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-/// What a session has cost so far.
-#[derive(Debug, Clone, Default, PartialEq)]
+use crate::session_entry::object;
+
+/// The totals of a session.
+///
+/// Reading takes what is there; a field of another type counts as nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct CostState {
+    /// In US dollars.
+    #[serde(rename = "totalCostUSD", deserialize_with = "dollars")]
     pub total_cost_usd: f64,
+    /// Time that requests to the model took.
+    #[serde(rename = "totalAPIDuration", deserialize_with = "count")]
     pub api_duration_ms: u64,
+    /// The same without requests that were tried again.
+    #[serde(rename = "totalAPIDurationWithoutRetries", deserialize_with = "count")]
     pub api_duration_without_retries_ms: u64,
+    /// Time that tools took.
+    #[serde(rename = "totalToolDuration", deserialize_with = "count")]
     pub tool_duration_ms: u64,
+    /// Lines that tools added to files.
+    #[serde(rename = "totalLinesAdded", deserialize_with = "count")]
     pub lines_added: u64,
+    /// Lines that tools removed from files.
+    #[serde(rename = "totalLinesRemoved", deserialize_with = "count")]
     pub lines_removed: u64,
-    /// How long the session has run, over all its runs.
+    /// Time that the session has run, over all its runs.
+    #[serde(rename = "totalDuration", deserialize_with = "count")]
     pub duration_ms: u64,
-    /// When this run began, in milliseconds since 1970.
+    /// The start of this run, in milliseconds since 1970.
+    #[serde(rename = "startTime", deserialize_with = "count")]
     pub start_time_ms: u64,
     /// Tokens and cost per model, with the wire's field names.
+    #[serde(deserialize_with = "usage")]
     pub model_usage: Object,
-    /// Whether a model was used whose price is not known.
+    /// A model was used whose price is not known.
+    #[serde(deserialize_with = "flag")]
     pub has_unknown_model_cost: bool,
 }
 
+/// The fields of the entry before the totals.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "cost-state")]
+struct Head<'a> {
+    #[serde(rename = "sessionId")]
+    session_id: &'a SessionId,
+}
+
 impl CostState {
-    pub(super) fn to_entry(&self, session: &SessionId) -> Object {
-        let Value::Object(entry) = json!({
-            "type": "cost-state",
-            "sessionId": session,
-            "totalCostUSD": self.total_cost_usd,
-            "totalAPIDuration": self.api_duration_ms,
-            "totalAPIDurationWithoutRetries": self.api_duration_without_retries_ms,
-            "totalToolDuration": self.tool_duration_ms,
-            "totalLinesAdded": self.lines_added,
-            "totalLinesRemoved": self.lines_removed,
-            "totalDuration": self.duration_ms,
-            "startTime": self.start_time_ms,
-            "modelUsage": self.model_usage,
-            "hasUnknownModelCost": self.has_unknown_model_cost,
-        }) else {
-            return Map::new();
-        };
+    pub(super) fn to_entry(&self, session_id: &SessionId) -> Object {
+        let mut entry = object(&Head { session_id });
+        entry.extend(object(self));
         entry
     }
+}
 
-    /// Takes what is there; a field of another type counts as nothing.
-    pub(super) fn of_entry(entry: &Value) -> Self {
-        let count = |name: &str| {
-            let number = entry.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-            // Saturates: a negative or absurd number in a damaged file is no reason to stop.
-            number as u64
-        };
-        let cost = entry.get("totalCostUSD").and_then(Value::as_f64);
-        let usage = entry.get("modelUsage").and_then(Value::as_object);
-        Self {
-            total_cost_usd: cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0),
-            api_duration_ms: count("totalAPIDuration"),
-            api_duration_without_retries_ms: count("totalAPIDurationWithoutRetries"),
-            tool_duration_ms: count("totalToolDuration"),
-            lines_added: count("totalLinesAdded"),
-            lines_removed: count("totalLinesRemoved"),
-            duration_ms: count("totalDuration"),
-            start_time_ms: count("startTime"),
-            model_usage: usage.cloned().unwrap_or_default(),
-            has_unknown_model_cost: entry["hasUnknownModelCost"] == true,
-        }
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = Value::deserialize(deserializer)?.as_f64();
+    Ok(number.filter(|number| number.is_finite()).unwrap_or(0.0))
+}
+
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(number(deserializer)?.max(0.0))
+}
+
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    // Saturates: a negative or absurd number in a damaged file is no reason to stop.
+    Ok(number(deserializer)? as u64)
+}
+
+fn usage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Object(usage) => Ok(usage),
+        _ => Ok(Object::new()),
     }
+}
+
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Value::deserialize(deserializer)? == Value::Bool(true))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn totals_survive_the_file_and_damage_counts_as_nothing() {
-        let mut model_usage = Map::new();
+        let mut model_usage = Object::new();
         model_usage.insert("m".to_owned(), json!({"inputTokens": 3, "costUSD": 0.1}));
         let state = CostState {
             total_cost_usd: 0.000_42,
@@ -83,8 +103,10 @@ mod tests {
             ..CostState::default()
         };
         let entry = Value::Object(state.to_entry(&SessionId::new("s")));
-        assert_eq!(CostState::of_entry(&entry), state);
+        assert_eq!(entry["type"], "cost-state");
+        let of = |entry: Value| serde_json::from_value::<CostState>(entry).expect("readable");
+        assert_eq!(of(entry), state);
         let damaged = json!({"totalCostUSD": "x", "totalDuration": -5, "modelUsage": [1]});
-        assert_eq!(CostState::of_entry(&damaged), CostState::default());
+        assert_eq!(of(damaged), CostState::default());
     }
 }

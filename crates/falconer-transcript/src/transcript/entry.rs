@@ -1,10 +1,12 @@
 //! The entries this engine writes, in the CLI's field names and field order.
 
 use falconer_protocol::{MessageUuid, Object};
-use serde_json::{Map, Value, json};
-use uuid::Uuid;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::cost::CostState;
+use crate::id::new_uuid;
+use crate::session_entry::object;
 
 /// One line of a transcript, before it gets its place.
 #[derive(Debug, Clone)]
@@ -62,12 +64,14 @@ pub(super) enum Loose {
 
 /// A message of the user, or one that stands in the user's place.
 #[derive(Debug, Clone)]
-pub struct Prompt {
+pub struct PromptEntry {
+    /// The id of the entry.
     pub uuid: MessageUuid,
     /// The API message: `role` and `content`.
     pub message: Value,
     /// All entries of a turn have the same.
     pub prompt_id: String,
+    /// The permission mode in which it was sent.
     pub permission_mode: String,
     /// For the model, not written by a person.
     pub is_meta: bool,
@@ -75,48 +79,66 @@ pub struct Prompt {
 
 /// One finished block of a response.
 #[derive(Debug, Clone)]
-pub struct AssistantBlock {
+pub struct AssistantEntry {
+    /// The id of the entry.
     pub uuid: MessageUuid,
     /// The API message with this block as its only content.
     pub message: Value,
+    /// The place of the block in its response.
     pub block_index: Option<u64>,
+    /// The API's id of the request.
     pub request_id: Option<String>,
+    /// The model that was asked, which need not be the one that answered.
     pub requested_model: Option<String>,
     /// The kind of API failure this message tells the user about; it is no answer of the model.
     pub api_error: Option<String>,
 }
 
-/// What a tool call came to.
+/// The result of a tool call.
 #[derive(Debug, Clone)]
-pub struct ToolResult {
+pub struct ToolResultEntry {
+    /// The id of the entry.
     pub uuid: MessageUuid,
     /// The API message with one `tool_result`.
     pub message: Value,
+    /// The turn it belongs to.
     pub prompt_id: String,
     /// The entry of the call.
     pub call: MessageUuid,
     /// The tool's structured output.
     pub output: Option<Value>,
+    /// The decision on the call, if somebody or something decided.
     pub permission: Option<PermissionDecision>,
 }
 
-/// Why a call was permitted or not.
-#[derive(Debug, Clone)]
+/// The decision on a tool call.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PermissionDecision {
     /// `accept` or `reject`.
     pub decision: String,
+    /// The rule, mode or person that decided, in the CLI's words.
     pub source: String,
+    /// The kind of reason, in the CLI's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason_type: Option<String>,
 }
 
 /// Something that came to the conversation from elsewhere.
 #[derive(Debug, Clone)]
-pub enum Attachment {
+pub enum AttachmentEntry {
     /// A prompt that was taken into a running turn. The id is the host's.
-    QueuedPrompt { uuid: MessageUuid, content: Value },
-    /// What hooks want the model to know.
+    QueuedPrompt {
+        /// The id of the prompt.
+        uuid: MessageUuid,
+        /// The text or the blocks of the prompt.
+        content: Value,
+    },
+    /// Context from hooks for the model.
     HookContext {
+        /// The event of the hooks.
         event: String,
+        /// One text for each hook.
         contexts: Vec<String>,
     },
 }
@@ -124,22 +146,25 @@ pub enum Attachment {
 /// Where a conversation was replaced by its summary.
 #[derive(Debug, Clone)]
 pub struct Compaction {
+    /// The id of the boundary.
     pub uuid: MessageUuid,
     /// `manual` or `auto`.
     pub trigger: String,
+    /// The size of the conversation that was replaced.
     pub tokens_before: u64,
 }
 
 impl Entry {
     /// A message in the user's place.
-    pub fn prompt(prompt: Prompt) -> Self {
+    pub fn prompt(prompt: PromptEntry) -> Self {
         let mut head = user(&prompt.prompt_id, prompt.message);
         if prompt.is_meta {
-            head.insert("isMeta".to_owned(), json!(true));
+            head.insert("isMeta".to_owned(), true.into());
         }
-        let tail = object(json!({
-            "permissionMode": prompt.permission_mode, "promptSource": "sdk",
-        }));
+        let tail = object(&PromptTail {
+            permission_mode: &prompt.permission_mode,
+            prompt_source: "sdk",
+        });
         Self::chained(Chained {
             is_prompt: true,
             ..Chained::new(prompt.uuid, head, tail)
@@ -147,33 +172,34 @@ impl Entry {
     }
 
     /// One block of a response, or a message about a failure of the API.
-    pub fn assistant(block: AssistantBlock) -> Self {
-        let mut head = Map::new();
+    pub fn assistant(block: AssistantEntry) -> Self {
+        let mut head = Object::new();
         head.insert("message".to_owned(), block.message);
-        insert_some(&mut head, "apiBlockIndex", block.block_index);
-        insert_some(&mut head, "requestId", block.request_id);
-        insert_some(&mut head, "requestedModel", block.requested_model);
-        head.insert("type".to_owned(), json!("assistant"));
-        let tail = match block.api_error {
-            None => object(json!({ "madeBy": "model" })),
-            Some(error) => object(json!({ "error": error, "isApiErrorMessage": true })),
-        };
+        head.extend(object(&AssistantHead {
+            api_block_index: block.block_index,
+            request_id: block.request_id.as_deref(),
+            requested_model: block.requested_model.as_deref(),
+            kind: "assistant",
+        }));
+        let tail = object(&AssistantTail {
+            made_by: block.api_error.is_none().then_some("model"),
+            is_api_error_message: block.api_error.is_some().then_some(true),
+            error: block.api_error,
+        });
         Self::chained(Chained::new(block.uuid, head, tail))
     }
 
     /// The result of a tool call.
-    pub fn tool_result(result: ToolResult) -> Self {
+    pub fn tool_result(result: ToolResultEntry) -> Self {
         let head = user(&result.prompt_id, result.message);
-        let mut tail = Map::new();
-        insert_some(&mut tail, "toolUseResult", result.output);
-        tail.insert("sourceToolAssistantUUID".to_owned(), json!(result.call));
-        if let Some(permission) = result.permission {
-            let mut decision = object(json!({
-                "decision": permission.decision, "source": permission.source,
-            }));
-            insert_some(&mut decision, "reasonType", permission.reason_type);
-            tail.insert("permissionDecision".to_owned(), Value::Object(decision));
+        let mut tail = Object::new();
+        if let Some(output) = result.output {
+            tail.insert("toolUseResult".to_owned(), output);
         }
+        tail.extend(object(&ToolResultTail {
+            call: &result.call,
+            permission_decision: result.permission.as_ref(),
+        }));
         Self::chained(Chained {
             parent: Parent::Of(result.call),
             ..Chained::new(result.uuid, head, tail)
@@ -181,41 +207,45 @@ impl Entry {
     }
 
     /// Something that joins the conversation from elsewhere.
-    pub fn attachment(attachment: Attachment) -> Self {
+    pub fn attachment(attachment: AttachmentEntry) -> Self {
         let attachment = match attachment {
-            Attachment::QueuedPrompt { uuid, content } => json!({
-                "type": "queued_command", "prompt": content, "source_uuid": uuid,
-                "commandMode": "prompt",
-            }),
-            Attachment::HookContext { event, contexts } => json!({
-                "type": "hook_additional_context", "content": contexts, "hookEvent": event,
-            }),
+            AttachmentEntry::QueuedPrompt { uuid, content } => Attached::QueuedCommand {
+                prompt: content,
+                source_uuid: uuid,
+                command_mode: "prompt",
+            },
+            AttachmentEntry::HookContext { event, contexts } => Attached::HookAdditionalContext {
+                content: contexts,
+                hook_event: event,
+            },
         };
-        let head = object(json!({ "attachment": attachment, "type": "attachment" }));
-        Self::chained(Chained::new(new_uuid(), head, Map::new()))
+        let head = object(&AttachmentHead {
+            attachment,
+            kind: "attachment",
+        });
+        Self::chained(Chained::new(new_uuid(), head, Object::new()))
     }
 
     /// A note for readers of the transcript, which the model does not see.
     pub fn system(subtype: &str, content: &str, level: &str) -> Self {
-        let head = object(json!({
-            "type": "system", "subtype": subtype, "content": content, "isMeta": false,
-        }));
-        let tail = object(json!({ "level": level }));
+        let head = system(subtype, content);
+        let tail = object(&SystemTail {
+            level,
+            compact_metadata: None,
+        });
         Self::chained(Chained::new(new_uuid(), head, tail))
     }
 
     /// The conversation begins anew here; [`Entry::summary`] follows.
     pub fn compact_boundary(compaction: Compaction) -> Self {
-        let head = object(json!({
-            "type": "system", "subtype": "compact_boundary",
-            "content": "Conversation compacted", "isMeta": false,
-        }));
-        let tail = object(json!({
-            "level": "info",
-            "compactMetadata": {
-                "trigger": compaction.trigger, "preTokens": compaction.tokens_before,
-            },
-        }));
+        let head = system("compact_boundary", "Conversation compacted");
+        let tail = object(&SystemTail {
+            level: "info",
+            compact_metadata: Some(CompactMetadata {
+                trigger: compaction.trigger,
+                pre_tokens: compaction.tokens_before,
+            }),
+        });
         Self::chained(Chained {
             parent: Parent::Nothing,
             ..Chained::new(compaction.uuid, head, tail)
@@ -225,9 +255,9 @@ impl Entry {
     /// What stands for the conversation before a boundary.
     pub fn summary(uuid: MessageUuid, message: Value, prompt_id: &str) -> Self {
         let mut head = user(prompt_id, message);
-        head.insert("isVisibleInTranscriptOnly".to_owned(), json!(true));
-        head.insert("isCompactSummary".to_owned(), json!(true));
-        Self::chained(Chained::new(uuid, head, Map::new()))
+        head.insert("isVisibleInTranscriptOnly".to_owned(), true.into());
+        head.insert("isCompactSummary".to_owned(), true.into());
+        Self::chained(Chained::new(uuid, head, Object::new()))
     }
 
     /// A prompt that waits for its turn.
@@ -310,10 +340,6 @@ impl Chained {
     }
 }
 
-pub(super) fn new_uuid() -> MessageUuid {
-    MessageUuid::new(Uuid::new_v4().to_string())
-}
-
 /// At most two hundred characters without line breaks: lists show no more.
 fn one_line(text: &str) -> String {
     const LONGEST: usize = 200;
@@ -327,20 +353,116 @@ fn one_line(text: &str) -> String {
 
 /// The first fields of a message in the user's place. Moves the message: it may be large.
 fn user(prompt_id: &str, message: Value) -> Object {
-    let mut head = object(json!({ "promptId": prompt_id, "type": "user" }));
+    let mut head = object(&UserHead {
+        prompt_id,
+        kind: "user",
+    });
     head.insert("message".to_owned(), message);
     head
 }
 
-fn object(value: Value) -> Object {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+fn system(subtype: &str, content: &str) -> Object {
+    object(&SystemHead {
+        kind: "system",
+        subtype,
+        content,
+        is_meta: false,
+    })
 }
 
-fn insert_some(fields: &mut Object, name: &str, value: Option<impl Into<Value>>) {
-    if let Some(value) = value {
-        fields.insert(name.to_owned(), value.into());
-    }
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UserHead<'a> {
+    prompt_id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PromptTail<'a> {
+    permission_mode: &'a str,
+    prompt_source: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AssistantHead<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_block_index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_model: Option<&'a str>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AssistantTail {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_api_error_message: Option<bool>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResultTail<'a> {
+    #[serde(rename = "sourceToolAssistantUUID")]
+    call: &'a MessageUuid,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'a PermissionDecision>,
+}
+
+#[derive(Serialize)]
+struct AttachmentHead {
+    attachment: Attached,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+/// An attachment as it is written.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Attached {
+    QueuedCommand {
+        prompt: Value,
+        source_uuid: MessageUuid,
+        #[serde(rename = "commandMode")]
+        command_mode: &'static str,
+    },
+    HookAdditionalContext {
+        content: Vec<String>,
+        #[serde(rename = "hookEvent")]
+        hook_event: String,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SystemHead<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    subtype: &'a str,
+    content: &'a str,
+    is_meta: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SystemTail<'a> {
+    level: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compact_metadata: Option<CompactMetadata>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CompactMetadata {
+    trigger: String,
+    pre_tokens: u64,
 }

@@ -2,18 +2,18 @@
 //!
 //! As the CLI does it: messages keep their ids, so that a host can go on naming them.
 
-use std::fs::File;
 use std::io;
 
 use falconer_protocol::{Object, SessionId};
-use serde_json::{Value, json};
 
-use super::lines::Span;
+use crate::error::SessionError;
+use crate::lines::{FileLines, Lines, Span};
+use crate::session_entry::{SessionEntry, object};
 
 /// A conversation that waits to be copied.
 #[derive(Debug)]
 pub(super) struct Copy {
-    pub(super) source: File,
+    pub(super) source: FileLines,
     pub(super) spans: Vec<Span>,
     pub(super) title: Option<String>,
     pub(super) tools_used: Vec<String>,
@@ -22,29 +22,30 @@ pub(super) struct Copy {
 impl Copy {
     /// Hands out the entries of the copy, one at a time.
     pub(super) fn write(
-        &self,
-        session: &SessionId,
+        mut self,
+        session_id: &SessionId,
         each: &mut dyn FnMut(Object) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut line = Vec::new();
-        for span in &self.spans {
-            span.read(&self.source, &mut line)?;
+        for span in self.spans {
+            let read = self.source.read(span, &mut line);
+            read.map_err(SessionError::into_io)?;
             let Ok(mut entry) = serde_json::from_slice::<Object>(&line) else {
                 continue;
             };
-            entry.insert("sessionId".to_owned(), json!(session));
+            entry.insert("sessionId".to_owned(), session_id.as_str().into());
             each(entry)?;
         }
-        let title = self.title.as_ref().map(
-            |title| json!({ "type": "custom-title", "customTitle": title, "sessionId": session }),
-        );
-        let tools = (!self.tools_used.is_empty()).then(
-            || json!({ "type": "tools-used", "tools": self.tools_used, "sessionId": session }),
-        );
-        for entry in [title, tools].into_iter().flatten() {
-            if let Value::Object(entry) = entry {
-                each(entry)?;
-            }
+        let title = self.title.map(|custom_title| SessionEntry::CustomTitle {
+            custom_title,
+            session_id,
+            uuid: None,
+            timestamp: None,
+        });
+        let tools = Some(self.tools_used).filter(|tools| !tools.is_empty());
+        let tools = tools.map(|tools| SessionEntry::ToolsUsed { tools, session_id });
+        for entry in title.iter().chain(&tools) {
+            each(object(entry))?;
         }
         Ok(())
     }

@@ -1,18 +1,19 @@
 //! Reading a transcript back: the conversation as the API wants it, and what the session knew.
 
-use std::fs::File;
-use std::io;
 use std::path::Path;
 
-use falconer_protocol::{MessageUuid, Object};
+use falconer_protocol::MessageUuid;
 use serde_json::Value;
 
 use super::conversation::{Conversation, newest, up_to};
 use super::cost::CostState;
 use super::dropped;
-use super::index::{Index, Kind};
-use super::lines::Span;
+use super::facts::Facts;
 use super::messages::{Messages, OpenCall};
+use crate::entry::Kind;
+use crate::error::SessionError;
+use crate::index::{Index, SkippedLines};
+use crate::lines::{FileLines, Lines, Span};
 
 /// A session as its transcript tells it.
 #[derive(Debug, Default)]
@@ -21,11 +22,13 @@ pub struct Loaded {
     pub messages: Vec<Value>,
     /// The entry that the next one follows.
     pub leaf: Option<MessageUuid>,
+    /// The totals so far.
     pub cost: Option<CostState>,
     /// The title that a person gave.
     pub title: Option<String>,
-    #[cfg(test)]
+    /// The newest prompt.
     pub last_prompt: Option<String>,
+    /// The tools that were used so far.
     pub tools_used: Vec<String>,
     /// The ids of the prompts of this conversation: one that comes again is dropped.
     pub prompts: Vec<MessageUuid>,
@@ -38,14 +41,13 @@ pub struct Loaded {
 }
 
 /// Reads the newest conversation of a transcript.
-pub(super) fn load(path: &Path) -> io::Result<Loaded> {
-    let file = File::open(path)?;
-    let mut index = Index::of(&file)?;
-    let conversation = newest(&mut index);
-    read(&file, index, &conversation)
+pub(super) fn load(path: &Path) -> Result<Loaded, SessionError> {
+    let mut source = Source::open(path)?;
+    let conversation = newest(&mut source.index);
+    source.read(&conversation)
 }
 
-/// What came of a cut.
+/// The outcome of a cut.
 #[derive(Debug)]
 pub(super) enum Cut {
     Made(Box<Loaded>),
@@ -59,64 +61,81 @@ pub(super) fn load_up_to(
     path: &Path,
     message: &MessageUuid,
     drops: Option<&str>,
-) -> io::Result<Cut> {
-    let file = File::open(path)?;
-    let mut index = Index::of(&file)?;
-    let Some(conversation) = up_to(&mut index, message.as_str()) else {
+) -> Result<Cut, SessionError> {
+    let mut source = Source::open(path)?;
+    let Some(conversation) = up_to(&mut source.index, message.as_str()) else {
         return Ok(Cut::NoSuchMessage);
     };
-    let checked = drops.map(|turn| dropped::check(&index, &conversation.dropped, turn));
-    if let Some(Err(why)) = checked {
-        return Ok(Cut::Refused(why));
+    if let Some(turn) = drops {
+        let dropped = &conversation.dropped;
+        let refusal = dropped::refusal(&source.index, &mut source.lines, dropped, turn)?;
+        if let Some(why) = refusal {
+            return Ok(Cut::Refused(why));
+        }
     }
-    let loaded = read(&file, index, &conversation)?;
+    let loaded = source.read(&conversation)?;
     Ok(Cut::Made(Box::new(loaded)))
 }
 
-/// Whether a transcript has a conversation to go on with.
+/// Returns whether a transcript has a conversation to go on with.
 pub(super) fn has_conversation(path: &Path) -> bool {
-    let index = File::open(path).and_then(|file| Index::of(&file));
-    let speaks = |index: Index| {
-        let mut nodes = index.nodes.iter();
-        nodes.any(|node| node.kind == Kind::User && !node.aside)
-    };
-    index.is_ok_and(speaks)
-}
-
-fn read(file: &File, index: Index, conversation: &Conversation) -> io::Result<Loaded> {
-    let mut messages = Messages::default();
-    let mut line = Vec::new();
-    let mut spans = Vec::with_capacity(conversation.entries.len());
-    for at in &conversation.entries {
-        let node = &index.nodes[*at];
-        spans.push(node.span);
-        node.span.read(file, &mut line)?;
-        // The index has read it as JSON; a relinked parent is the one that counts.
-        if let Ok(mut entry) = serde_json::from_slice::<Object>(&line) {
-            entry.insert("parentUuid".to_owned(), node.parent.as_deref().into());
-            messages.add(Value::Object(entry));
-        }
-    }
-    let leaf = conversation.leaf.map(|at| index.nodes[at].uuid.as_str());
-    Ok(Loaded {
-        leaf: leaf.map(MessageUuid::from),
-        warnings: warnings(&index, messages.stray_results),
-        cost: index.facts.cost,
-        title: index.facts.custom_title,
-        #[cfg(test)]
-        last_prompt: index.facts.last_prompt,
-        tools_used: index.facts.tools_used,
-        open_calls: messages.open_calls(),
-        prompts: std::mem::take(&mut messages.prompts),
-        messages: messages.finish(),
-        spans,
+    Source::open(path).is_ok_and(|source| {
+        let mut nodes = source.index.nodes.iter();
+        nodes.any(|node| node.kind == Kind::User && !node.is_aside())
     })
 }
 
-fn warnings(index: &Index, stray_results: u64) -> Vec<String> {
+/// A transcript whose entries are known and can be read again.
+struct Source {
+    lines: FileLines,
+    index: Index,
+    facts: Facts,
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, SessionError> {
+        let mut lines = FileLines::open(path)?;
+        let mut facts = Facts::default();
+        let index = Index::with_others(&mut lines, &mut |entry, line| facts.learn(entry, line))?;
+        Ok(Self {
+            lines,
+            index,
+            facts,
+        })
+    }
+
+    fn read(mut self, conversation: &Conversation) -> Result<Loaded, SessionError> {
+        let mut messages = Messages::default();
+        let mut line = Vec::new();
+        let mut spans = Vec::with_capacity(conversation.entries.len());
+        for at in &conversation.entries {
+            let node = &self.index.nodes[*at];
+            spans.push(node.span);
+            self.lines.read(node.span, &mut line)?;
+            messages.add(node, &line);
+        }
+        let leaf = conversation
+            .leaf
+            .map(|at| self.index.nodes[at].uuid.as_str());
+        Ok(Loaded {
+            leaf: leaf.map(MessageUuid::from),
+            warnings: warnings(self.index.skipped, messages.stray_results),
+            cost: self.facts.cost,
+            title: self.facts.custom_title,
+            last_prompt: self.facts.last_prompt,
+            tools_used: self.facts.tools_used,
+            open_calls: messages.open_calls(),
+            prompts: std::mem::take(&mut messages.prompts),
+            messages: messages.finish(),
+            spans,
+        })
+    }
+}
+
+fn warnings(skipped: SkippedLines, stray_results: u64) -> Vec<String> {
     let found = [
-        (index.damaged, "that cannot be read"),
-        (index.too_long, "that are too long"),
+        (skipped.damaged, "that cannot be read"),
+        (skipped.too_long, "that are too long"),
     ];
     let lines = found.into_iter().filter(|(count, _)| *count > 0);
     let lines = lines.map(|(count, what)| format!("skipped {count} lines of the session {what}"));

@@ -9,17 +9,14 @@ mod conversation;
 mod cost;
 mod dropped;
 mod entry;
+mod facts;
 mod fields;
 mod fork;
-mod index;
-mod lines;
 mod load;
 mod messages;
 mod open;
 mod place;
-mod project_key;
 mod stamp;
-mod writer;
 
 #[cfg(test)]
 mod tests;
@@ -27,11 +24,12 @@ mod tests;
 pub use checkpoint::{Checkpoints, Rewind, RewindError};
 pub use cost::CostState;
 pub use entry::{
-    AssistantBlock, Attachment, Compaction, Entry, PermissionDecision, Prompt, ToolResult,
+    AssistantEntry, AttachmentEntry, Compaction, Entry, PermissionDecision, PromptEntry,
+    ToolResultEntry,
 };
 pub use load::Loaded;
 #[cfg(test)]
 use load::load;
-pub use open::{Fork, OpenError, Opened, Origin, Persistence, Request, Transcript};
+pub use open::{Beginning, Fork, OpenError, OpenRequest, Opened, Persistence, Transcript};
 pub use place::{Place, config_dir};
 pub use stamp::Stamp;

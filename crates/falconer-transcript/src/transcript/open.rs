@@ -3,67 +3,76 @@
 mod flush;
 mod sink;
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use falconer_protocol::message::TranscriptMirrorMessage;
 use falconer_protocol::{MessageUuid, SessionId};
-use uuid::Uuid;
 
 use super::entry::Entry;
 use super::fork::Copy;
 use super::load::{Cut, Loaded, has_conversation, load, load_up_to};
-use super::place::{Place, is_uuid};
+use super::place::Place;
 use super::stamp::Stamp;
-use super::writer::Writer;
+use crate::append::Writer;
+use crate::error::SessionError;
+use crate::id::{is_uuid, new_session_id};
+use crate::lines::FileLines;
 use sink::{Prelude, Sink};
 
-/// Which session is wanted.
+/// A request for a session.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
-    pub origin: Origin,
+pub struct OpenRequest {
+    /// The conversation that the session begins with.
+    pub origin: Beginning,
     /// The id for a new session or a fork.
     pub session_id: Option<SessionId>,
+    /// Continues the earlier session, or copies it.
     pub fork: Fork,
     /// The last message that is still to count.
     pub resume_at: Option<MessageUuid>,
     /// The only turn that may be after it.
     pub drops_turn: Option<String>,
+    /// Keeps the session on disk, or not.
     pub persistence: Persistence,
-    /// Whether entries are collected for [`Transcript::take_mirror`].
+    /// Collects entries for [`Transcript::take_mirror`].
     pub mirrored: bool,
 }
 
-/// Where the conversation begins.
+/// The beginning of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum Beginning {
+    /// A new conversation.
     #[default]
     New,
+    /// That of an earlier session.
     Resume(SessionId),
     /// The newest session of the working directory, or a new one if there is none.
     Continue,
 }
 
-/// Whether an earlier session is continued or copied.
+/// The choice between continuing and copying an earlier session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fork {
+    /// The earlier session goes on.
     #[default]
     Off,
+    /// A copy of it goes on.
     On,
 }
 
-/// Whether the session is kept.
+/// The choice between keeping a session and not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Persistence {
+    /// It is written to disk.
     #[default]
     Kept,
     /// Nothing is written. Earlier sessions can still be read.
     Off,
 }
 
-/// Why a session cannot be had. The texts are those the official SDKs know.
+/// A session that cannot be had. The texts are those the official SDKs know.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("No conversation found with session ID: {0}")]
@@ -88,7 +97,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether the host gets a result that says so; the others are only on standard error.
+    /// Returns whether the host gets a result that says so; the others are only on standard error.
     pub fn is_told_in_a_result(&self) -> bool {
         match self {
             Self::SessionNotFound(_)
@@ -104,7 +113,9 @@ impl OpenError {
 /// A session that was opened.
 #[derive(Debug)]
 pub struct Opened {
+    /// The way to add to it.
     pub transcript: Transcript,
+    /// Its id.
     pub session: SessionId,
     /// The earlier conversation; empty for a new session.
     pub loaded: Loaded,
@@ -124,7 +135,7 @@ pub struct Transcript {
 impl Transcript {
     /// Finds or begins the session. Without a place nothing is kept.
     pub fn open(
-        request: &Request,
+        request: &OpenRequest,
         place: Option<&Place>,
         stamp: Stamp,
     ) -> Result<Opened, OpenError> {
@@ -198,14 +209,14 @@ impl Transcript {
 }
 
 /// Refuses ids that a new session cannot have.
-fn check_id(request: &Request, place: Option<&Place>) -> Result<(), OpenError> {
+fn check_id(request: &OpenRequest, place: Option<&Place>) -> Result<(), OpenError> {
     let Some(id) = &request.session_id else {
         return Ok(());
     };
-    if !is_uuid(id) {
+    if !is_uuid(id.as_str()) {
         return Err(OpenError::InvalidId(id.clone()));
     }
-    if request.origin != Origin::New && request.fork == Fork::Off {
+    if request.origin != Beginning::New && request.fork == Fork::Off {
         return Err(OpenError::IdWithoutFork);
     }
     match place.and_then(|place| place.find(id)) {
@@ -216,24 +227,24 @@ fn check_id(request: &Request, place: Option<&Place>) -> Result<(), OpenError> {
 
 /// The session to go on with.
 fn earlier(
-    request: &Request,
+    request: &OpenRequest,
     place: Option<&Place>,
 ) -> Result<Option<(SessionId, PathBuf)>, OpenError> {
     match &request.origin {
-        Origin::New => Ok(None),
-        Origin::Resume(id) => {
+        Beginning::New => Ok(None),
+        Beginning::Resume(id) => {
             let path = place.and_then(|place| place.find(id));
             let found = path.map(|path| Some((id.clone(), path)));
             found.ok_or_else(|| OpenError::SessionNotFound(id.clone()))
         }
-        Origin::Continue => {
+        Beginning::Continue => {
             let all = place.map(Place::newest_first).unwrap_or_default();
             Ok(all.into_iter().find(|(_, path)| has_conversation(path)))
         }
     }
 }
 
-fn begin(request: &Request, place: Option<&Place>, stamp: Stamp) -> Opened {
+fn begin(request: &OpenRequest, place: Option<&Place>, stamp: Stamp) -> Opened {
     let session = request.session_id.clone().unwrap_or_else(new_session_id);
     let kept = place.filter(|_| request.persistence == Persistence::Kept);
     let prelude = kept.map(|place| Prelude::New(place.file(&session)));
@@ -248,7 +259,7 @@ fn begin(request: &Request, place: Option<&Place>, stamp: Stamp) -> Opened {
 }
 
 fn take_up(
-    request: &Request,
+    request: &OpenRequest,
     place: Option<&Place>,
     stamp: Stamp,
     source: SessionId,
@@ -288,12 +299,12 @@ fn take_up(
 }
 
 /// The conversation up to where it is taken up.
-fn read(request: &Request, source: &SessionId, path: &Path) -> Result<Loaded, OpenError> {
+fn read(request: &OpenRequest, source: &SessionId, path: &Path) -> Result<Loaded, OpenError> {
     let loaded = match &request.resume_at {
-        None => load(path).map_err(failed_to_open(path))?,
+        None => load(path).map_err(failed_to_read(path))?,
         Some(at) => {
             let cut = load_up_to(path, at, request.drops_turn.as_deref());
-            match cut.map_err(failed_to_open(path))? {
+            match cut.map_err(failed_to_read(path))? {
                 Cut::Made(loaded) => *loaded,
                 Cut::NoSuchMessage => return Err(OpenError::MessageNotFound(at.clone())),
                 Cut::Refused(why) => return Err(OpenError::DropsMore(why)),
@@ -311,7 +322,7 @@ fn fork(source: &Path, path: PathBuf, loaded: &mut Loaded) -> Result<Prelude, Op
     Ok(Prelude::Fork {
         path,
         copy: Copy {
-            source: File::open(source).map_err(failed_to_open(source))?,
+            source: FileLines::open(source).map_err(failed_to_read(source))?,
             spans: std::mem::take(&mut loaded.spans),
             title: loaded.title.clone(),
             tools_used: loaded.tools_used.clone(),
@@ -334,6 +345,6 @@ fn failed_to_open(path: &Path) -> impl Fn(io::Error) -> OpenError {
     }
 }
 
-fn new_session_id() -> SessionId {
-    SessionId::new(Uuid::new_v4().to_string())
+fn failed_to_read(path: &Path) -> impl Fn(SessionError) -> OpenError {
+    move |error| failed_to_open(path)(error.into_io())
 }

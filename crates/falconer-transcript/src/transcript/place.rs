@@ -1,15 +1,14 @@
 //! Where sessions are: one directory per project below the configuration directory.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use falconer_protocol::SessionId;
 use falconer_secret::Environment;
-use uuid::Uuid;
 
-use super::project_key::project_key;
+use crate::id::is_uuid;
+use crate::project_key::project_key;
 
 /// The configuration directory: `CLAUDE_CONFIG_DIR`, or `.claude` in the home directory.
 pub fn config_dir(environment: &Environment) -> Option<PathBuf> {
@@ -25,6 +24,7 @@ pub struct Place {
 }
 
 impl Place {
+    /// Returns the place of the sessions of a working directory.
     pub fn new(config_dir: &Path, cwd: &Path) -> Self {
         let projects = config_dir.join("projects");
         Self {
@@ -47,7 +47,7 @@ impl Place {
     ///
     /// An id that is no UUID names no session; it never becomes part of a path.
     pub(super) fn find(&self, id: &SessionId) -> Option<PathBuf> {
-        if !is_uuid(id) {
+        if !is_uuid(id.as_str()) {
             return None;
         }
         let here = self.file(id);
@@ -79,24 +79,11 @@ impl Place {
     }
 }
 
-/// Whether an id has the form every session id has.
-pub(super) fn is_uuid(id: &SessionId) -> bool {
-    id.as_str().len() == 36 && Uuid::try_parse(id.as_str()).is_ok()
-}
-
 /// The session whose transcript a file is.
 fn session_of(path: &Path) -> Option<SessionId> {
     if path.extension()? != "jsonl" {
         return None;
     }
     let id = SessionId::new(path.file_stem()?.to_str()?);
-    is_uuid(&id).then_some(id)
-}
-
-/// Creates a directory and its parents, closed to other users.
-pub(super) fn create_private_dir(directory: &Path) -> std::io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
+    is_uuid(id.as_str()).then_some(id)
 }

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use falconer_protocol::{Object, SessionId};
-use falconer_secret::Environment;
-use falconer_secret::Redactor;
-use jiff::Timestamp;
-use serde_json::json;
+use falconer_secret::{Environment, Redactor};
+use serde::Serialize;
+
+use crate::git::Repository;
+use crate::session_entry::object;
 
 /// The fields that are the same for all entries of a run.
 #[derive(Debug, Clone)]
@@ -24,6 +25,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// Returns the stamp of a session that works in `cwd`.
     pub fn new(version: &str, environment: &Environment, cwd: &Path) -> Self {
         let entrypoint = environment.text("CLAUDE_CODE_ENTRYPOINT");
         Self {
@@ -41,26 +43,34 @@ impl Stamp {
     }
 
     /// Adds the fields at the end of an entry.
-    pub(super) fn add_to(&self, entry: &mut Object, session: &SessionId) {
-        entry.insert("userType".to_owned(), json!("external"));
-        entry.insert("entrypoint".to_owned(), json!(self.entrypoint));
-        entry.insert("cwd".to_owned(), json!(self.cwd.to_string_lossy()));
-        entry.insert("sessionId".to_owned(), json!(session));
-        entry.insert("version".to_owned(), json!(self.version));
-        entry.insert("gitBranch".to_owned(), json!(self.git_branch));
+    pub(super) fn add_to(&self, entry: &mut Object, session_id: &SessionId) {
+        entry.extend(object(&Fields {
+            user_type: "external",
+            entrypoint: &self.entrypoint,
+            cwd: &self.cwd.to_string_lossy(),
+            session_id,
+            version: &self.version,
+            git_branch: &self.git_branch,
+        }));
     }
 }
 
-/// The time as transcripts write it: UTC with milliseconds.
-pub(super) fn now() -> String {
-    format!("{:.3}", Timestamp::now())
+/// The fields that every entry of the conversation ends with.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields<'a> {
+    user_type: &'a str,
+    entrypoint: &'a str,
+    cwd: &'a str,
+    session_id: &'a SessionId,
+    version: &'a str,
+    git_branch: &'a str,
 }
 
 /// The branch that is checked out around a directory; `HEAD` if there is none, or an odd one.
 fn git_branch(directory: &Path) -> String {
-    let head = directory
-        .ancestors()
-        .find_map(|top| git_dir(&top.join(".git")))
+    let head = Repository::around(directory)
+        .map(|repository| repository.git_dir)
         // `HEAD` names a branch that does not exist there.
         .filter(|git| !git.join("reftable").exists())
         .and_then(|git| fs::read_to_string(git.join("HEAD")).ok());
@@ -79,16 +89,6 @@ fn is_plain(name: &str) -> bool {
         .any(|part| name.split('/').any(|it| it == *part));
     let has_odd_parts = name.starts_with('-') || name.contains("..");
     name.chars().all(is_known) && is_path && !has_odd_parts
-}
-
-/// What a `.git` stands for: a directory, or a file that names one (worktrees).
-fn git_dir(dot_git: &Path) -> Option<PathBuf> {
-    if dot_git.is_dir() {
-        return Some(dot_git.to_path_buf());
-    }
-    let text = fs::read_to_string(dot_git).ok()?;
-    let target = text.strip_prefix("gitdir:")?.trim();
-    Some(dot_git.parent()?.join(target))
 }
 
 #[cfg(test)]

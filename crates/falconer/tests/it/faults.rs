@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use falconer::mirror::{FlushMode, InMemorySessionStore, SessionKey, SessionStore, StoreEntry};
-use falconer::sessions::{SessionId, project_key};
+use falconer::mirror::{
+    FlushMode, InMemorySessionStore, SessionKey, SessionStore, SessionStoreEntry,
+};
+use falconer::sessions::{new_session_id, project_key};
 use falconer::{
     Client, Decision, EngineExit, Error, ExecutableProblem, Message, Messages, NamedBy, Options,
     Outcome, SpawnError, query,
@@ -622,7 +624,7 @@ async fn requests_to_an_engine_that_is_gone_say_so() {
 
 #[tokio::test]
 async fn a_session_written_for_the_engine_is_removed_whatever_happens() {
-    let id = SessionId::random();
+    let id = new_session_id();
     for (steps, succeeds) in [
         (EngineScript::echo(), true),
         (script().step(EngineStep::Exit(3)), false),
@@ -632,7 +634,7 @@ async fn a_session_written_for_the_engine_is_removed_whatever_happens() {
         let key = SessionKey::new(project_key(fault.directory.path()), id.clone());
         let entry = json!({ "type": "user", "uuid": "u1", "sessionId": id.as_str(),
                             "message": { "role": "user", "content": "hello" } });
-        let entry = StoreEntry::from_json(entry.to_string()).unwrap();
+        let entry = SessionStoreEntry::from_json(entry.to_string()).unwrap();
         store.append(&key, &[entry]).await.unwrap();
         let options = fault
             .options()

@@ -35,7 +35,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 pub(crate) fn id(number: u64) -> SessionId {
-    SessionId::new(format!("aaaaaaaa-0000-4000-8000-{number:012}")).expect("an id")
+    SessionId::new(format!("aaaaaaaa-0000-4000-8000-{number:012}"))
 }
 
 pub(crate) fn user(text: &str) -> Value {
@@ -69,6 +69,35 @@ fn texts(sessions: &Sessions, id: &SessionId) -> Vec<String> {
         message["content"].as_str().unwrap_or("(blocks)").to_owned()
     });
     content.collect()
+}
+
+#[test]
+fn an_id_that_leads_elsewhere_is_refused_by_everything() {
+    let config = tempfile::tempdir().expect("temp dir");
+    fs::create_dir_all(config.path().join("projects/-p")).expect("created");
+    let outside = config.path().join("projects/outside.jsonl");
+    fs::write(&outside, format!("{}\n", user("hello"))).expect("written");
+    let sessions = Sessions::open(config.path());
+    let id = SessionId::new("../outside");
+    let outcomes = [
+        sessions.info(&id).err(),
+        sessions.cost(&id).err(),
+        sessions.messages(&id, SystemMessages::Exclude).err(),
+        sessions.subagents(&id).err(),
+        sessions.subagent_messages(&id, "a").err(),
+        sessions.fork(&id, &ForkOptions::new()).err(),
+        sessions.rename(&id, "title").err(),
+        sessions.tag(&id, "tag").err(),
+        sessions.clear_tag(&id).err(),
+        sessions.archive(&id).err(),
+        sessions.unarchive(&id).err(),
+        sessions.delete(&id).err(),
+    ];
+    for outcome in outcomes {
+        let is_refused = matches!(outcome, Some(SessionError::InvalidId { .. }));
+        assert!(is_refused, "{outcome:?}");
+    }
+    assert!(outside.exists());
 }
 
 #[test]
@@ -164,9 +193,7 @@ fn links_do_not_lead_out_of_the_projects_directory() {
 fn deleting_takes_the_subagents_along() {
     let config = copy_real();
     let sessions = Sessions::open(config.path());
-    let id: SessionId = "22222222-2222-4222-8222-222222222222"
-        .parse()
-        .expect("an id");
+    let id = SessionId::new("22222222-2222-4222-8222-222222222222");
     assert_eq!(sessions.subagents(&id).expect("a session").len(), 1);
     sessions.delete(&id).expect("deleted");
     assert!(sessions.info(&id).expect_err("gone").is_not_found());
@@ -213,9 +240,7 @@ fn a_failed_fork_leaves_nothing_behind() {
 fn messages_kept_by_a_compaction_follow_its_summary() {
     let config = copy_real();
     let sessions = Sessions::open(config.path());
-    let id: SessionId = "33333333-3333-4333-8333-333333333333"
-        .parse()
-        .expect("an id");
+    let id = SessionId::new("33333333-3333-4333-8333-333333333333");
     let messages = sessions
         .messages(&id, SystemMessages::Include)
         .expect("a transcript");
@@ -230,9 +255,7 @@ fn messages_kept_by_a_compaction_follow_its_summary() {
 fn skipping_messages_goes_on_at_the_right_one() {
     let config = copy_real();
     let sessions = Sessions::open(config.path());
-    let id: SessionId = "11111111-1111-4111-8111-111111111111"
-        .parse()
-        .expect("an id");
+    let id = SessionId::new("11111111-1111-4111-8111-111111111111");
     let all = || {
         sessions
             .messages(&id, SystemMessages::Exclude)

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use falconer::mirror::{SessionKey, StoreEntry, fold_session_summary};
+use falconer::mirror::{SessionKey, SessionStoreEntry, fold_session_summary};
 use falconer::sessions::{
     ForkOptions, ListOptions, Programmatic, SessionId, Sessions, SystemMessages, project_key,
 };
@@ -496,17 +496,17 @@ fn folded_summaries_equal_the_typescript_function() {
         ],
     ];
     let config = tempfile::tempdir().expect("temp dir");
-    let key = SessionKey::new("p", SessionId::new("s").expect("an id"));
+    let key = SessionKey::new("p", SessionId::new("s"));
     let calls: Vec<Value> = batches
         .iter()
         .map(|batch| json!({"call": "fold", "args": [key, batch]}))
         .collect();
     let answers = Official::typescript().calls(config.path(), &calls);
     for (batch, answer) in batches.iter().zip(answers) {
-        let entries: Vec<StoreEntry> = batch
+        let entries: Vec<SessionStoreEntry> = batch
             .iter()
             .cloned()
-            .map(|value| StoreEntry::try_from(value).expect("an object"))
+            .map(|value| SessionStoreEntry::try_from(value).expect("an object"))
             .collect();
         let ours = fold_session_summary(None, &key, &entries);
         assert_eq!(
@@ -527,7 +527,7 @@ fn real_id(number: u64) -> SessionId {
             _ => digit.clone(),
         })
         .collect();
-    SessionId::new(text).expect("an id")
+    SessionId::new(text)
 }
 
 fn without_nulls(mut call: Value) -> Value {

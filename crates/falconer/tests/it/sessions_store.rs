@@ -11,8 +11,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use falconer::mirror::{
     Capabilities, FlushMode, InMemorySessionStore, MaterializeOptions, Mirror, MirrorError,
-    MirrorOptions, SessionKey, SessionListing, SessionStore, StoreEntry, StoreError, StoreFuture,
-    StoredSessions, SummaryEntry, conformance, import_session_to_store, materialize,
+    MirrorOptions, SessionKey, SessionListing, SessionStore, SessionStoreEntry, SessionStoreError,
+    SessionStoreFuture, StoredSessions, SummaryEntry, conformance, import_session_to_store,
+    materialize,
 };
 use falconer::sessions::{ForkOptions, ListOptions, SessionId, Sessions, SystemMessages};
 use serde_json::{Value, json};
@@ -72,7 +73,11 @@ impl SessionStore for Faulty {
         Capabilities::all()
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [StoreEntry]) -> StoreFuture<'a, ()> {
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        entries: &'a [SessionStoreEntry],
+    ) -> SessionStoreFuture<'a, ()> {
         Box::pin(async move {
             let write = self.writes.fetch_add(1, Ordering::Relaxed);
             let own = self.key(key);
@@ -87,20 +92,23 @@ impl SessionStore for Faulty {
                 if self.is(Fault::AddsAgain) && write > 0 {
                     value["uuid"] = json!(format!("{write}"));
                 }
-                StoreEntry::try_from(value)
+                SessionStoreEntry::try_from(value)
             });
-            let entries: Vec<StoreEntry> = again.collect::<Result<_, _>>()?;
+            let entries: Vec<SessionStoreEntry> = again.collect::<Result<_, _>>()?;
             self.inner.append(&own, &entries).await
         })
     }
 
-    fn load<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>> {
+    fn load<'a>(
+        &'a self,
+        key: &'a SessionKey,
+    ) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>> {
         Box::pin(async move {
             let mut loaded = self.inner.load(&self.key(key)).await?;
             if let Some(entries) = &mut loaded {
                 match self.fault {
                     Fault::Reverses => entries.reverse(),
-                    Fault::ForgetsOrderOfCalls => entries.sort_by_key(StoreEntry::uuid),
+                    Fault::ForgetsOrderOfCalls => entries.sort_by_key(SessionStoreEntry::uuid),
                     _ => {}
                 }
             }
@@ -111,12 +119,15 @@ impl SessionStore for Faulty {
         })
     }
 
-    fn list_sessions<'a>(&'a self, project_key: &'a str) -> StoreFuture<'a, Vec<SessionListing>> {
+    fn list_sessions<'a>(
+        &'a self,
+        project_key: &'a str,
+    ) -> SessionStoreFuture<'a, Vec<SessionListing>> {
         Box::pin(async move {
             let mut listed = self.inner.list_sessions(project_key).await?;
             if self.is(Fault::ListsSubpaths) {
                 for key in self.inner.keys().iter().filter(|key| key.subpath.is_some()) {
-                    let id = SessionId::new(format!("{}-sub", key.session_id)).expect("an id");
+                    let id = SessionId::new(format!("{}-sub", key.session_id));
                     listed.push(SessionListing::new(id, jiff::Timestamp::now()));
                 }
             }
@@ -133,7 +144,7 @@ impl SessionStore for Faulty {
     fn list_session_summaries<'a>(
         &'a self,
         project_key: &'a str,
-    ) -> StoreFuture<'a, Vec<SummaryEntry>> {
+    ) -> SessionStoreFuture<'a, Vec<SummaryEntry>> {
         Box::pin(async move {
             let mut summaries = self.inner.list_session_summaries(project_key).await?;
             if self.is(Fault::SummaryTimeFromEntries) {
@@ -145,7 +156,7 @@ impl SessionStore for Faulty {
         })
     }
 
-    fn delete<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, ()> {
+    fn delete<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, ()> {
         Box::pin(async move {
             match self.fault {
                 Fault::DeleteDoesNothing => Ok(()),
@@ -170,7 +181,7 @@ impl SessionStore for Faulty {
         })
     }
 
-    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> StoreFuture<'a, Vec<String>> {
+    fn list_subkeys<'a>(&'a self, key: &'a SessionKey) -> SessionStoreFuture<'a, Vec<String>> {
         Box::pin(async move {
             match self.fault {
                 Fault::SubkeysOfAllSessions => Ok(self
@@ -277,7 +288,11 @@ impl Scripted {
 }
 
 impl SessionStore for Scripted {
-    fn append<'a>(&'a self, key: &'a SessionKey, entries: &'a [StoreEntry]) -> StoreFuture<'a, ()> {
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        entries: &'a [SessionStoreEntry],
+    ) -> SessionStoreFuture<'a, ()> {
         self.appends
             .lock()
             .expect("not poisoned")
@@ -286,14 +301,17 @@ impl SessionStore for Scripted {
         Box::pin(async move {
             match answer {
                 None => Ok(()),
-                Some(Answer::Fail) => Err(StoreError::failed("connection reset")),
+                Some(Answer::Fail) => Err(SessionStoreError::failed("connection reset")),
                 Some(Answer::Full) => Err(io::Error::from(io::ErrorKind::StorageFull).into()),
                 Some(Answer::Hang) => std::future::pending().await,
             }
         })
     }
 
-    fn load<'a>(&'a self, _: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>> {
+    fn load<'a>(
+        &'a self,
+        _: &'a SessionKey,
+    ) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>> {
         Box::pin(async { Ok(None) })
     }
 }
@@ -391,7 +409,7 @@ async fn a_full_disk_is_a_typed_error_and_losses_add_up() {
         [
             MirrorError::Append {
                 entries: 5,
-                source: StoreError::Full { .. },
+                source: SessionStoreError::Full { .. },
                 ..
             },
         ] => {}
@@ -471,9 +489,7 @@ async fn an_imported_session_reads_the_same_from_the_store() {
         assert_eq!(in_store.summary, info.summary);
         assert_eq!(in_store.created_at, info.created_at);
     }
-    let id: SessionId = "22222222-2222-4222-8222-222222222222"
-        .parse()
-        .expect("an id");
+    let id = SessionId::new("22222222-2222-4222-8222-222222222222");
     let agents = stored.subagents(&id).await.expect("listed");
     assert_eq!(agents, sessions.subagents(&id).expect("a session"));
     let messages = stored
@@ -536,9 +552,7 @@ async fn a_materialised_session_is_private_complete_and_gone_afterwards() {
     .expect("written");
     let sessions = Sessions::open(config.path());
     let store = InMemorySessionStore::new();
-    let id: SessionId = "22222222-2222-4222-8222-222222222222"
-        .parse()
-        .expect("an id");
+    let id = SessionId::new("22222222-2222-4222-8222-222222222222");
     import_session_to_store(&sessions, &id, &store)
         .await
         .expect("imported");
@@ -575,7 +589,7 @@ async fn a_materialised_session_is_private_complete_and_gone_afterwards() {
 async fn subpaths_that_lead_elsewhere_are_refused() {
     let store = InMemorySessionStore::new();
     let key = SessionKey::new("-p", id(1));
-    let entry = StoreEntry::from_json(r#"{"type":"x"}"#).expect("an object");
+    let entry = SessionStoreEntry::from_json(r#"{"type":"x"}"#).expect("an object");
     store
         .append(&key, std::slice::from_ref(&entry))
         .await
@@ -593,6 +607,18 @@ async fn subpaths_that_lead_elsewhere_are_refused() {
         .await
         .expect_err("refused");
     assert!(error.to_string().contains("project key"), "{error}");
+    let elsewhere = SessionId::new("../x");
+    let outside = SessionKey::new("-p", elsewhere.clone());
+    let error = materialize(&store, &outside, &MaterializeOptions::new())
+        .await
+        .expect_err("refused");
+    assert!(error.to_string().contains("session id"), "{error}");
+    let stored = StoredSessions::new(Arc::new(store), "-p");
+    let error = stored.tag(&elsewhere, "tag").await.expect_err("refused");
+    assert!(error.to_string().contains("session id"), "{error}");
+    let read = stored.messages(&elsewhere, SystemMessages::Exclude).await;
+    let error = read.expect_err("refused");
+    assert!(error.to_string().contains("session id"), "{error}");
 }
 
 fn uuids(messages: falconer::sessions::Messages) -> Vec<String> {

@@ -3,13 +3,13 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::frame::Frame;
-use crate::mirror::{SessionKey, StoreEntry};
+use crate::mirror::{SessionKey, SessionStoreEntry};
 
 /// The entries of one transcript that go to the store together.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) key: SessionKey,
-    pub(crate) entries: Vec<StoreEntry>,
+    pub(crate) entries: Vec<SessionStoreEntry>,
 }
 
 /// What waits for the next write.

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::{Value, json};
+use falconer_protocol::{SessionId, system};
+use serde_json::Value;
 
 use super::frame::Frame;
-use crate::mirror::{SessionKey, StoreError};
+use crate::id::new_uuid;
+use crate::mirror::{SessionKey, SessionStoreError};
 
 /// Something the mirror could not write. The transcript on disk is not affected.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +27,7 @@ pub enum MirrorError {
         /// How often it was tried.
         attempts: u32,
         /// What the store said last.
-        source: StoreError,
+        source: SessionStoreError,
     },
     /// The store was too slow and the queue was full.
     #[error("the session store is too slow: {frames} frames ({bytes} bytes) {}were not mirrored", of_key(.key))]
@@ -72,17 +74,25 @@ impl MirrorError {
     /// The `mirror_error` system message of the official SDKs for the message stream.
     pub fn to_message(&self, session_id: &str) -> Value {
         let key = match self.key() {
-            Some(key) => json!(key),
-            None => json!({"projectKey": "", "sessionId": session_id}),
+            Some(key) => system::MirrorKey {
+                project_key: key.project_key.clone(),
+                session_id: key.session_id.clone(),
+                subpath: key.subpath.clone(),
+                ..system::MirrorKey::default()
+            },
+            None => system::MirrorKey {
+                session_id: SessionId::new(session_id),
+                ..system::MirrorKey::default()
+            },
         };
-        json!({
-            "type": "system",
-            "subtype": "mirror_error",
-            "error": self.to_string(),
-            "key": key,
-            "uuid": uuid::Uuid::new_v4().to_string(),
-            "session_id": session_id,
-        })
+        let message = system::MirrorError {
+            error: self.to_string(),
+            key: Some(key),
+            uuid: Some(new_uuid()),
+            session_id: Some(SessionId::new(session_id)),
+            ..system::MirrorError::default()
+        };
+        serde_json::to_value(message).unwrap_or_default()
     }
 }
 

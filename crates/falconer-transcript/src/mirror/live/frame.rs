@@ -7,13 +7,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::MirrorError;
-use crate::mirror::{SessionKey, StoreEntry};
+use crate::mirror::{SessionKey, SessionStoreEntry};
 
 /// New lines of one transcript.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) key: SessionKey,
-    pub(crate) entries: Vec<StoreEntry>,
+    pub(crate) entries: Vec<SessionStoreEntry>,
 }
 
 #[derive(Deserialize)]
@@ -34,10 +34,10 @@ impl Frame {
             file: wire.file_path.as_ref().into(),
             projects_dir: projects_dir.to_path_buf(),
         })?;
-        let entries: Result<Vec<StoreEntry>, _> = wire
+        let entries: Result<Vec<SessionStoreEntry>, _> = wire
             .entries
             .into_iter()
-            .map(|entry| StoreEntry::from_raw(entry.to_owned()))
+            .map(|entry| SessionStoreEntry::from_raw(entry.to_owned()))
             .collect();
         let entries = entries.map_err(|error| bad(error.to_string()))?;
         Ok(Self { key, entries })

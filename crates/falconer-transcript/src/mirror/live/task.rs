@@ -9,7 +9,7 @@ use super::batch::{Batch, Pending};
 use super::error::{Losses, MirrorError};
 use super::frame::Frame;
 use super::{FlushMode, MirrorOptions};
-use crate::mirror::{SessionStore, StoreError};
+use crate::mirror::{SessionStore, SessionStoreError};
 
 /// A frame and its share of the queue's budget.
 #[derive(Debug)]
@@ -108,12 +108,12 @@ impl Writer {
         }
     }
 
-    async fn append_once(&self, batch: &Batch) -> Result<(), StoreError> {
+    async fn append_once(&self, batch: &Batch) -> Result<(), SessionStoreError> {
         let append = self.store.append(&batch.key, &batch.entries);
         let after = self.options.append_timeout;
         match tokio::time::timeout(after, append).await {
             Ok(done) => done,
-            Err(_) => Err(StoreError::Timeout {
+            Err(_) => Err(SessionStoreError::Timeout {
                 doing: "append",
                 after,
             }),

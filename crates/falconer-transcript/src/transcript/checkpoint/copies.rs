@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::journal::{FileState, Kept};
-use crate::transcript::place::create_private_dir;
+use crate::private_file::create_private_dir;
 
 /// The copies of one session.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::MessageUuid;
 use serde::{Deserialize, Serialize};
 
-use crate::transcript::lines::scan;
-use crate::transcript::place::create_private_dir;
+use crate::lines::scan;
+use crate::private_file::create_private_dir;
 
 /// The name of the journal beside the copies.
 pub(super) const FILE: &str = "journal.jsonl";

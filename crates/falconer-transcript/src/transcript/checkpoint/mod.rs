@@ -21,7 +21,8 @@ use falconer_protocol::MessageUuid;
 use falconer_protocol::control::RewindResponse;
 use falconer_secret::Environment;
 
-use super::place::{Place, create_private_dir};
+use super::place::Place;
+use crate::private_file::create_private_dir;
 use copies::Copies;
 use journal::{Journal, Record};
 
@@ -111,12 +112,7 @@ impl Checkpoints {
     ///
     /// An error means that there is no copy: the change could not be undone.
     /// `real` is the same file without links in its directories.
-    pub fn before_change(
-        &self,
-        prompt: &MessageUuid,
-        path: &Path,
-        real: &Path,
-    ) -> io::Result<()> {
+    pub fn before_change(&self, prompt: &MessageUuid, path: &Path, real: &Path) -> io::Result<()> {
         match self.state() {
             Some(mut state) => state.keep(prompt, path, real),
             None => Ok(()),

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use crate::transcript::writer::Writer;
+use crate::append::Writer;
 
 /// How many transcripts of a process are brought to the disk at once. The others are when
 /// their next turn or they themselves end: blocking threads are for tools, too.

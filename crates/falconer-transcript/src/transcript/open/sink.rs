@@ -4,19 +4,21 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::flush::Flushes;
+use falconer_protocol::content::{ContentBlock, TextBlock};
 use falconer_protocol::message::TranscriptMirrorMessage;
 use falconer_protocol::{MessageUuid, Object, SessionId};
 use falconer_secret::{REDACTED, Redactor};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::transcript::entry::{Chained, Entry, Line, Loose, Parent, new_uuid};
+use super::flush::Flushes;
+use crate::append::Writer;
+use crate::id::new_uuid;
+use crate::transcript::ToolResultEntry;
+use crate::transcript::entry::{Chained, Entry, Line, Loose, Parent};
 use crate::transcript::fork::Copy;
-use crate::transcript::messages::{CUT_OFF, OpenCall};
+use crate::transcript::messages::{OpenCall, cut_off, message};
 use crate::transcript::stamp::Stamp;
-use crate::transcript::writer::Writer;
-use crate::transcript::ToolResult;
 
 /// Lists read titles from the end of a transcript; after this much it is written again.
 const TITLE_REACH: u64 = 32 << 10;
@@ -152,7 +154,7 @@ impl Sink {
                 copy,
                 closing,
             } => {
-                self.create(&path, Some(&copy));
+                self.create(&path, Some(copy));
                 closing
             }
         };
@@ -161,7 +163,7 @@ impl Sink {
         }
     }
 
-    fn create(&mut self, path: &Path, copy: Option<&Copy>) {
+    fn create(&mut self, path: &Path, copy: Option<Copy>) {
         let written = Writer::create(path).and_then(|writer| {
             self.store = Store::Open(writer);
             copy.map_or(Ok(()), |copy| self.copy(copy))
@@ -176,7 +178,7 @@ impl Sink {
         }
     }
 
-    fn copy(&mut self, copy: &Copy) -> io::Result<()> {
+    fn copy(&mut self, copy: Copy) -> io::Result<()> {
         let session = self.session.clone();
         copy.write(&session, &mut |entry| self.store_entry(entry))
     }
@@ -326,9 +328,10 @@ fn redact(redactor: &Redactor, entry: &mut Value) {
     let content = entry.pointer_mut("/message/content");
     if let Some(Value::Array(blocks)) = content {
         for block in blocks.iter_mut() {
-            let is_thought = block["type"] == "thinking";
+            let is_thought = block.get("type").is_some_and(|kind| kind == "thinking");
             if redactor.value(block) && is_thought {
-                *block = json!({"type": "text", "text": REDACTED});
+                let text = ContentBlock::Text(TextBlock::new(REDACTED));
+                *block = serde_json::to_value(text).unwrap_or_default();
             }
         }
     }
@@ -342,14 +345,11 @@ enum Written {
     No,
 }
 
-/// The result for a call that never got one.
+/// Returns the entry with the result of a call that never got one.
 fn close(call: OpenCall) -> Entry {
-    let block = json!({
-        "tool_use_id": call.id, "type": "tool_result", "content": CUT_OFF, "is_error": true,
-    });
-    Entry::tool_result(ToolResult {
+    Entry::tool_result(ToolResultEntry {
         uuid: new_uuid(),
-        message: json!({ "role": "user", "content": [block] }),
+        message: message("user", vec![cut_off(call.id)].into()),
         prompt_id: new_uuid().into_string(),
         call: call.entry,
         output: None,
@@ -360,6 +360,7 @@ fn close(call: OpenCall) -> Entry {
 #[cfg(test)]
 mod tests {
     use falconer_secret::Environment;
+    use serde_json::json;
 
     use super::*;
     use crate::transcript::load;
@@ -395,7 +396,7 @@ mod tests {
         sink.store = Store::Open(Writer::create(&file).expect("created"));
         let first = new_uuid();
         sink.append(note(first.clone()));
-        sink.append(Entry::tool_result(ToolResult {
+        sink.append(Entry::tool_result(ToolResultEntry {
             uuid: new_uuid(),
             message: json!({ "role": "user", "content": "x" }),
             prompt_id: "p".to_owned(),

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    AssistantBlock, Entry, OpenError, Opened, Origin, Place, Prompt, Request, Stamp, ToolResult,
-    Transcript,
+    AssistantEntry, Beginning, Entry, OpenError, OpenRequest, Opened, Place, PromptEntry, Stamp,
+    ToolResultEntry, Transcript,
 };
 
 /// A configuration directory and a project of its own.
@@ -49,12 +49,12 @@ impl Room {
         clippy::needless_pass_by_value,
         reason = "requests are made for the call"
     )]
-    fn try_open(&self, request: Request) -> Result<Opened, OpenError> {
+    fn try_open(&self, request: OpenRequest) -> Result<Opened, OpenError> {
         let stamp = Stamp::new("2.1.325", &Environment::default(), self.project());
         Transcript::open(&request, Some(&self.place()), stamp)
     }
 
-    fn open(&self, request: Request) -> Opened {
+    fn open(&self, request: OpenRequest) -> Opened {
         self.try_open(request).expect("a session")
     }
 
@@ -64,7 +64,7 @@ impl Room {
 
     /// A finished session in which each of these was said and answered.
     fn session(&self, prompts: &[&str]) -> SessionId {
-        let opened = self.open(Request::default());
+        let opened = self.open(OpenRequest::default());
         for said in prompts {
             exchange(&opened.transcript, said);
         }
@@ -80,10 +80,10 @@ impl Room {
     }
 }
 
-fn resume(session: &SessionId) -> Request {
-    Request {
-        origin: Origin::Resume(session.clone()),
-        ..Request::default()
+fn resume(session: &SessionId) -> OpenRequest {
+    OpenRequest {
+        origin: Beginning::Resume(session.clone()),
+        ..OpenRequest::default()
     }
 }
 
@@ -92,7 +92,7 @@ fn new_session() -> SessionId {
 }
 
 fn new_uuid() -> MessageUuid {
-    super::entry::new_uuid()
+    crate::id::new_uuid()
 }
 
 fn prompt(said: &str) -> Entry {
@@ -100,7 +100,7 @@ fn prompt(said: &str) -> Entry {
 }
 
 fn prompt_with(uuid: MessageUuid, said: &str) -> Entry {
-    Entry::prompt(Prompt {
+    Entry::prompt(PromptEntry {
         uuid,
         message: json!({ "role": "user", "content": said }),
         prompt_id: new_uuid().into_string(),
@@ -121,7 +121,7 @@ fn block(response: &str, block: Value) -> (MessageUuid, Entry) {
         "content": [block], "stop_reason": "end_turn", "stop_sequence": null,
         "usage": { "input_tokens": 1, "output_tokens": 1 },
     });
-    let entry = Entry::assistant(AssistantBlock {
+    let entry = Entry::assistant(AssistantEntry {
         uuid: uuid.clone(),
         message,
         block_index: Some(0),
@@ -145,7 +145,7 @@ fn answer(id: &str) -> Value {
 }
 
 fn result(id: &str, of: &MessageUuid) -> Entry {
-    Entry::tool_result(ToolResult {
+    Entry::tool_result(ToolResultEntry {
         uuid: new_uuid(),
         message: json!({ "role": "user", "content": [answer(id)] }),
         prompt_id: new_uuid().into_string(),

@@ -39,7 +39,7 @@ fn asked(server: &ApiServer) -> String {
 
 /// A session with parallel calls, of which one never got its result if `cut`.
 fn with_calls(room: &Room, ending: Option<&str>) -> SessionId {
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     let transcript = &opened.transcript;
     exchange(transcript, "I like falcons");
     transcript.append(prompt("count"));
@@ -140,18 +140,18 @@ fn we_resume_fork_and_continue_sessions_of_the_official_cli() {
     ];
     for request in [
         resume(&session),
-        Request {
-            origin: Origin::Continue,
-            ..Request::default()
+        OpenRequest {
+            origin: Beginning::Continue,
+            ..OpenRequest::default()
         },
-        Request {
+        OpenRequest {
             fork: Fork::On,
             ..resume(&session)
         },
     ] {
         assert_eq!(room.open(request).loaded.messages, expect);
     }
-    let fork = room.open(Request {
+    let fork = room.open(OpenRequest {
         fork: Fork::On,
         ..resume(&session)
     });

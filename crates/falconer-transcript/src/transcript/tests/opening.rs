@@ -36,9 +36,9 @@ fn a_session_of_another_directory_is_found_too() {
 #[test]
 fn continuing_takes_the_session_that_was_changed_last() {
     let room = Room::new();
-    let continued = || Request {
-        origin: Origin::Continue,
-        ..Request::default()
+    let continued = || OpenRequest {
+        origin: Beginning::Continue,
+        ..OpenRequest::default()
     };
     let new = room.open(continued());
     assert_eq!(new.loaded.messages, Vec::<Value>::new());
@@ -76,7 +76,7 @@ fn a_fork_has_a_new_id_keeps_message_ids_and_leaves_its_source_alone() {
     let before = lines(&room.place().file(&source));
     let wanted = new_session();
     for session_id in [None, Some(wanted.clone())] {
-        let request = Request {
+        let request = OpenRequest {
             fork: Fork::On,
             session_id: session_id.clone(),
             mirrored: true,
@@ -114,12 +114,12 @@ fn a_fork_has_a_new_id_keeps_message_ids_and_leaves_its_source_alone() {
 #[test]
 fn resuming_at_a_message_forgets_what_came_later() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     let first = exchange(&opened.transcript, "one");
     exchange(&opened.transcript, "two");
     let session = opened.session.clone();
     drop(opened);
-    let at = |at: &MessageUuid| Request {
+    let at = |at: &MessageUuid| OpenRequest {
         resume_at: Some(at.clone()),
         ..resume(&session)
     };
@@ -150,7 +150,7 @@ fn resuming_at_a_message_forgets_what_came_later() {
 #[test]
 fn a_response_that_was_cut_in_the_middle_stays_cut() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     opened.transcript.append(prompt("go"));
     let (said, entry) = block("m", text("I will"));
     opened.transcript.append(entry);
@@ -159,7 +159,7 @@ fn a_response_that_was_cut_in_the_middle_stays_cut() {
     opened.transcript.append(result("a", &called));
     let session = opened.session.clone();
     drop(opened);
-    let opened = room.open(Request {
+    let opened = room.open(OpenRequest {
         resume_at: Some(said),
         ..resume(&session)
     });
@@ -177,7 +177,7 @@ fn a_response_that_was_cut_in_the_middle_stays_cut() {
 #[test]
 fn a_call_without_result_is_closed_once_and_for_all() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     opened.transcript.append(prompt("go"));
     let (first, entry) = block("m", call("a"));
     opened.transcript.append(entry);
@@ -240,9 +240,9 @@ fn two_writers_are_prevented_and_a_dead_one_is_no_obstacle() {
 fn two_new_sessions_with_one_id_do_not_share_a_file() {
     let room = Room::new();
     let session_id = Some(new_session());
-    let request = || Request {
+    let request = || OpenRequest {
         session_id: session_id.clone(),
-        ..Request::default()
+        ..OpenRequest::default()
     };
     let (first, second) = (room.open(request()), room.open(request()));
     exchange(&first.transcript, "first");
@@ -262,18 +262,18 @@ fn failures_have_the_words_the_official_sdks_know() {
     room.write(&empty, "not json\n\n");
     let missing = SessionId::new("cccccccc-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
     let at = MessageUuid::from("bbbbbbbb-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
-    let with_id = |id: &SessionId| Request {
+    let with_id = |id: &SessionId| OpenRequest {
         session_id: Some(id.clone()),
-        ..Request::default()
+        ..OpenRequest::default()
     };
     let cases = [
         (resume(&missing), format!("No conversation found with session ID: {missing}"), true),
         (resume(&strange), format!("No conversation found with session ID: {strange}"), true),
         (resume(&empty), format!("No conversation found with session ID: {empty}"), true),
-        (Request { resume_at: Some(at.clone()), ..resume(&known) }, format!("No message found with message.uuid of: {at}"), true),
+        (OpenRequest { resume_at: Some(at.clone()), ..resume(&known) }, format!("No message found with message.uuid of: {at}"), true),
         (with_id(&known), format!("Session ID {known} is already in use."), false),
         (with_id(&strange), "Invalid session ID. Must be a valid UUID.".to_owned(), false),
-        (Request { session_id: Some(missing.clone()), ..resume(&known) }, "--session-id can only be used with --continue or --resume if --fork-session is also specified.".to_owned(), false),
+        (OpenRequest { session_id: Some(missing.clone()), ..resume(&known) }, "--session-id can only be used with --continue or --resume if --fork-session is also specified.".to_owned(), false),
     ];
     for (request, expect, in_a_result) in cases {
         let error = room.try_open(request).expect_err(&expect);
@@ -300,7 +300,7 @@ fn a_cut_that_drops_more_than_the_named_turn_is_refused() {
     };
     let (prompts, answers) = (of("user"), of("assistant"));
     let at = |answer: usize, drops: &str| {
-        let request = Request {
+        let request = OpenRequest {
             resume_at: Some(MessageUuid::from(answers[answer].as_str())),
             drops_turn: Some(drops.to_owned()),
             fork: Fork::On,

@@ -129,7 +129,7 @@ fn check_goes_on(odds: &[Odd]) {
     drop(opened);
     for entry in entries.iter().filter(is_said).filter(of_main) {
         let at = MessageUuid::from(entry["uuid"].as_str().expect("an id"));
-        let opened = room.open(Request {
+        let opened = room.open(OpenRequest {
             resume_at: Some(at),
             ..resume(&session)
         });

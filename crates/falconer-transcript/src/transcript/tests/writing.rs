@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::transcript::entry::{Attachment, Compaction};
+use crate::transcript::entry::{AttachmentEntry, Compaction};
 use crate::transcript::open::Persistence;
 use crate::transcript::{CostState, load};
 
@@ -19,7 +19,7 @@ fn keys(entry: &Value) -> Vec<&str> {
 #[test]
 fn a_session_without_a_word_leaves_nothing_behind() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     assert!(opened.transcript.path().is_some());
     drop(opened);
     assert!(!room.config().exists());
@@ -40,7 +40,7 @@ fn files_are_closed_to_other_users() {
 #[test]
 fn entries_have_the_fields_of_the_cli_in_its_order() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     let transcript = &opened.transcript;
     exchange(transcript, "hello");
     let (uuid, entry) = block("msg_2", call("toolu_1"));
@@ -115,7 +115,7 @@ fn entries_have_the_fields_of_the_cli_in_its_order() {
 #[test]
 fn everything_that_was_said_comes_back() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     let transcript = &opened.transcript;
     transcript.append(prompt("count"));
     let (_, entry) = block("m1", text("three calls"));
@@ -129,13 +129,13 @@ fn everything_that_was_said_comes_back() {
     }
     let folded = MessageUuid::from("the host's id");
     let content = json!("one more thing");
-    transcript.append(Entry::attachment(Attachment::QueuedPrompt {
+    transcript.append(Entry::attachment(AttachmentEntry::QueuedPrompt {
         uuid: folded.clone(),
         content,
     }));
     let contexts = vec!["be brief".to_owned(), "be kind".to_owned()];
     let event = "PostToolUse".to_owned();
-    transcript.append(Entry::attachment(Attachment::HookContext {
+    transcript.append(Entry::attachment(AttachmentEntry::HookContext {
         event,
         contexts,
     }));
@@ -161,7 +161,7 @@ fn everything_that_was_said_comes_back() {
 #[test]
 fn after_a_compaction_only_the_summary_and_what_follows_count() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     let transcript = &opened.transcript;
     exchange(transcript, "long ago");
     let before = transcript.leaf();
@@ -188,7 +188,7 @@ fn after_a_compaction_only_the_summary_and_what_follows_count() {
 #[test]
 fn totals_titles_and_the_last_prompt_come_back() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     let transcript = &opened.transcript;
     exchange(transcript, "hello\nthere");
     let cost = CostState {
@@ -209,7 +209,7 @@ fn totals_titles_and_the_last_prompt_come_back() {
 #[test]
 fn a_title_is_written_again_before_lists_lose_sight_of_it() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     exchange(&opened.transcript, "hello");
     opened.transcript.append(Entry::custom_title("Birds"));
     exchange(&opened.transcript, &"x".repeat(70_000));
@@ -225,9 +225,9 @@ fn a_title_is_written_again_before_lists_lose_sight_of_it() {
 fn without_persistence_nothing_is_written() {
     let room = Room::new();
     let persistence = Persistence::Off;
-    let opened = room.open(Request {
+    let opened = room.open(OpenRequest {
         persistence,
-        ..Request::default()
+        ..OpenRequest::default()
     });
     exchange(&opened.transcript, "a secret");
     assert_eq!(opened.transcript.path(), None);
@@ -237,7 +237,7 @@ fn without_persistence_nothing_is_written() {
     drop(opened);
     let kept = room.session(&["not a secret"]);
     let before = fs::read(room.place().file(&kept)).expect("readable");
-    let opened = room.open(Request {
+    let opened = room.open(OpenRequest {
         persistence,
         ..resume(&kept)
     });
@@ -252,9 +252,9 @@ fn without_persistence_nothing_is_written() {
 #[test]
 fn the_mirror_gets_what_the_file_gets() {
     let room = Room::new();
-    let opened = room.open(Request {
+    let opened = room.open(OpenRequest {
         mirrored: true,
-        ..Request::default()
+        ..OpenRequest::default()
     });
     let mut mirrored = Vec::new();
     for said in ["one", "two"] {
@@ -275,9 +275,9 @@ fn a_directory_that_cannot_be_made_is_told_once_and_mirrored_nowhere() {
     let room = Room::new();
     fs::create_dir(room.config()).expect("created");
     fs::write(room.config().join("projects"), "in the way").expect("written");
-    let opened = room.open(Request {
+    let opened = room.open(OpenRequest {
         mirrored: true,
-        ..Request::default()
+        ..OpenRequest::default()
     });
     exchange(&opened.transcript, "one");
     exchange(&opened.transcript, "two");
@@ -295,7 +295,7 @@ fn a_directory_that_cannot_be_made_is_told_once_and_mirrored_nowhere() {
 #[tokio::test]
 async fn what_was_closed_is_on_the_disk_and_can_be_opened_again() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     for said in ["one", "two", "three"] {
         exchange(&opened.transcript, said);
         opened.transcript.flush();
@@ -311,7 +311,7 @@ async fn what_was_closed_is_on_the_disk_and_can_be_opened_again() {
 #[test]
 fn a_cleared_session_goes_on_in_a_file_of_its_own() {
     let room = Room::new();
-    let opened = room.open(Request::default());
+    let opened = room.open(OpenRequest::default());
     exchange(&opened.transcript, "before");
     let next = new_session();
     opened.transcript.restart(Some(&room.place()), &next);

@@ -264,7 +264,7 @@ async fn a_session_is_renamed_by_request_and_listed_so() {
     })
     .await;
     assert_eq!(title, "Falcons");
-    let session: SessionId = client.session_id().unwrap().parse().unwrap();
+    let session = SessionId::new(client.session_id().unwrap());
     client.close().await.unwrap();
     let info = Sessions::open(stage.config())
         .info(&session)

@@ -21,7 +21,7 @@ fn agreeable() -> Stage {
 async fn session_of(stage: &Stage, prompt: &str, options: Options) -> SessionId {
     let outcome = stage.run(prompt, options).await;
     let session = outcome.last().unwrap().session_id.as_ref().unwrap();
-    session.as_str().parse().unwrap()
+    SessionId::new(session.as_str())
 }
 
 fn sessions(stage: &Stage) -> Sessions {

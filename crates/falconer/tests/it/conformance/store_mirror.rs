@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use falconer::mirror::{
-    FlushMode, InMemorySessionStore, SessionKey, SessionStore, StoreEntry, StoreError, StoreFuture,
-    StoredSessions,
+    FlushMode, InMemorySessionStore, SessionKey, SessionStore, SessionStoreEntry,
+    SessionStoreError, SessionStoreFuture, StoredSessions,
 };
-use falconer::sessions::{ListOptions, SessionId, SystemMessages};
+use falconer::sessions::{ListOptions, SessionId, SystemMessages, new_session_id};
 use falconer::{Message, query};
 use falconer_testkit::scenario::{Scenario, any, text};
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ async fn the_store_has_a_turn_before_its_result_is_handed_out() {
     for (round, prompt) in ["I like falcons", "and owls"].into_iter().enumerate() {
         client.send(prompt).await.unwrap();
         next_result(&mut messages).await;
-        let id: SessionId = client.session_id().unwrap().parse().unwrap();
+        let id = SessionId::new(client.session_id().unwrap());
         let stored = stored(&store, stage.project(), &id).await;
         assert_eq!(stored.len(), 2 * (round + 1), "{stored:?}");
         assert!(stored[2 * round].contains(prompt) && stored[2 * round + 1].contains("I see"));
@@ -80,7 +80,6 @@ async fn a_session_is_resumed_from_the_store_on_a_machine_that_never_saw_it() {
     assert_eq!(outcome.last().unwrap().session_id.as_ref(), Some(&id));
     let said = conversation(elsewhere.server.messages().last().unwrap());
     assert!(said.contains("I like falcons"), "{said}");
-    let id: SessionId = id.as_str().parse().unwrap();
     let stored = stored(&store, elsewhere.project(), &id).await;
     assert_eq!(
         stored.len(),
@@ -93,7 +92,7 @@ async fn a_session_is_resumed_from_the_store_on_a_machine_that_never_saw_it() {
 async fn a_session_that_is_not_in_the_store_is_an_error_before_the_start() {
     let stage = agreeable();
     let store = InMemorySessionStore::new();
-    let id = SessionId::random();
+    let id = new_session_id();
     let options = stage.options().session_store(store).resume(id.as_str());
     let error = stage.try_run("go", options).await.unwrap_err();
     assert!(matches!(error, falconer::Error::Session(_)), "{error:?}");
@@ -105,12 +104,19 @@ async fn a_session_that_is_not_in_the_store_is_an_error_before_the_start() {
 struct Broken;
 
 impl SessionStore for Broken {
-    fn append<'a>(&'a self, _: &'a SessionKey, _: &'a [StoreEntry]) -> StoreFuture<'a, ()> {
-        Box::pin(async { Err(StoreError::failed("the cable is cut")) })
+    fn append<'a>(
+        &'a self,
+        _: &'a SessionKey,
+        _: &'a [SessionStoreEntry],
+    ) -> SessionStoreFuture<'a, ()> {
+        Box::pin(async { Err(SessionStoreError::failed("the cable is cut")) })
     }
 
-    fn load<'a>(&'a self, _: &'a SessionKey) -> StoreFuture<'a, Option<Vec<StoreEntry>>> {
-        Box::pin(async { Err(StoreError::failed("the cable is cut")) })
+    fn load<'a>(
+        &'a self,
+        _: &'a SessionKey,
+    ) -> SessionStoreFuture<'a, Option<Vec<SessionStoreEntry>>> {
+        Box::pin(async { Err(SessionStoreError::failed("the cable is cut")) })
     }
 }
 

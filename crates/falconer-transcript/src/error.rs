@@ -1,9 +1,9 @@
-//! What can go wrong with sessions on disk or in a store.
+//! The error of everything that reads or changes sessions.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::mirror::StoreError;
+use crate::store_error::SessionStoreError;
 
 /// Anything that can go wrong while reading or changing sessions.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ pub enum SessionError {
     },
     /// The session store refused or failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] SessionStoreError),
 }
 
 impl SessionError {
@@ -80,6 +80,14 @@ impl SessionError {
             self,
             Self::NotFound { .. } | Self::AgentNotFound { .. } | Self::MessageNotFound { .. }
         )
+    }
+
+    /// Returns the failure of a file as the system told it.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Io { source, .. } => source,
+            other => io::Error::other(other),
+        }
     }
 
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

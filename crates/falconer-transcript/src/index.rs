@@ -2,13 +2,13 @@
 //!
 //! The entries themselves stay where they are; a node knows where to read its own again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
-use super::entry::{Kind, MessageIds, RawEntry};
-use super::error::SessionError;
-use super::transcript::{Span, Transcript};
+use crate::entry::{Kind, MessageIds, RawEntry};
+use crate::error::SessionError;
+use crate::lines::{Lines, Span};
 
 /// One entry of the conversation.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Node {
     pub(crate) sidechain: bool,
     pub(crate) meta: bool,
     pub(crate) team: bool,
+    /// The summary that a compaction wrote.
+    pub(crate) compact_summary: bool,
     pub(crate) ids: MessageIds,
     pub(crate) compaction: Option<Compaction>,
 }
@@ -71,35 +73,67 @@ pub struct SkippedLines {
 
 impl Index {
     /// Reads the transcript once, one line at a time.
-    pub(crate) fn of(transcript: &mut dyn Transcript) -> Result<Self, SessionError> {
+    pub(crate) fn of(lines: &mut dyn Lines) -> Result<Self, SessionError> {
+        Self::with_others(lines, &mut |_, _| {})
+    }
+
+    /// The same; hands the entries that are not part of the conversation, and their lines, to
+    /// `other`.
+    pub(crate) fn with_others(
+        lines: &mut dyn Lines,
+        other: &mut dyn FnMut(&RawEntry<'_>, &[u8]),
+    ) -> Result<Self, SessionError> {
         let mut index = Self::default();
-        let too_long = transcript.scan(&mut |span, line| index.add(span, line))?;
+        let too_long = lines.scan(&mut |span, line| {
+            let Ok(entry) = serde_json::from_slice::<RawEntry<'_>>(line) else {
+                index.skipped.damaged += 1;
+                return;
+            };
+            match Kind::of(&entry) {
+                Some(kind) => index.nodes.extend(Node::new(span, kind, entry)),
+                None => other(&entry, line),
+            }
+        })?;
         index.skipped.too_long = too_long;
         Ok(index)
     }
 
-    fn add(&mut self, span: Span, line: &[u8]) {
-        match serde_json::from_slice::<RawEntry<'_>>(line) {
-            Ok(entry) => self.nodes.extend(Node::of(span, entry)),
-            Err(_) => self.skipped.damaged += 1,
-        }
-    }
-
-    /// The nodes by id; of two with the same id the later one counts.
+    /// Returns the nodes by id; of two with the same id the later one counts.
     pub(crate) fn by_uuid(&self) -> HashMap<&str, usize> {
         let pairs = self.nodes.iter().enumerate();
         pairs.map(|(at, node)| (node.uuid.as_str(), at)).collect()
     }
+
+    /// Returns `start` and its parents, upwards; ends where damaged parents begin to repeat.
+    pub(crate) fn ancestors<'a>(
+        &'a self,
+        by_uuid: &'a HashMap<&str, usize>,
+        start: usize,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let mut seen = HashSet::new();
+        let parent = move |at: &usize| {
+            let parent = self.nodes[*at].parent.as_deref()?;
+            by_uuid.get(parent).copied()
+        };
+        std::iter::successors(Some(start), parent).take_while(move |at| seen.insert(*at))
+    }
+
+    /// Returns the entries from the root to `end`.
+    pub(crate) fn path_to(&self, by_uuid: &HashMap<&str, usize>, end: usize) -> Vec<usize> {
+        let mut path: Vec<usize> = self.ancestors(by_uuid, end).collect();
+        path.reverse();
+        path
+    }
 }
 
 impl Node {
-    /// The node of an entry, if it is part of a conversation.
-    pub(crate) fn of(span: Span, entry: RawEntry<'_>) -> Option<Self> {
-        let kind = Kind::parse(entry.kind.as_deref()?)?;
+    /// Returns the node of an entry of the conversation; one without an id has none.
+    fn new(span: Span, kind: Kind, entry: RawEntry<'_>) -> Option<Self> {
         let uuid = entry.uuid.into_string()?;
         let spoken = entry.message.filter(|_| kind.is_spoken());
-        let compaction = entry
+        let compaction: Option<Compaction> = entry
             .compact_metadata
+            .filter(|_| entry.subtype.as_deref() == Some("compact_boundary"))
             .and_then(|raw| serde_json::from_str(raw.get()).ok());
         Some(Self {
             span,
@@ -113,16 +147,27 @@ impl Node {
             meta: entry.meta.0,
             team: entry.team.0,
             ids: MessageIds::of(spoken),
-            compaction: compaction.filter(|_| entry.subtype.as_deref() == Some("compact_boundary")),
+            compact_summary: entry.compact_summary.0,
+            compaction,
         })
     }
 
-    /// The response an assistant entry is a part of.
+    /// Returns whether a sub-agent or a team mate wrote it.
+    pub(crate) fn is_aside(&self) -> bool {
+        self.sidechain || self.team
+    }
+
+    /// Returns the response that an assistant entry is a part of.
     pub(crate) fn response(&self) -> Option<&str> {
         self.ids
             .response
             .as_deref()
             .filter(|_| self.kind == Kind::Assistant)
+    }
+
+    /// Returns whether it answers a tool call.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.kind != Kind::Assistant && !self.ids.answers.is_empty()
     }
 
     pub(crate) fn is_tool_result(&self) -> bool {

@@ -1,4 +1,4 @@
-//! As much of a transcript entry as is needed to see where it belongs.
+//! As much of a transcript's entry as shows where it belongs.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::text::{Text, Truthy};
+use crate::text::{Text, Truthy};
 
 /// The fields of an entry that matter here, borrowed from its line.
 #[derive(Debug, Default)]
@@ -38,8 +38,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Some(match text {
+    /// Returns the kind of an entry of the conversation.
+    pub(crate) fn of(entry: &RawEntry<'_>) -> Option<Self> {
+        Some(match entry.kind.as_deref()? {
             "user" => Self::User,
             "assistant" => Self::Assistant,
             "system" => Self::System,

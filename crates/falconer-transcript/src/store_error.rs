@@ -1,4 +1,4 @@
-//! What a session store can answer instead of doing what it was asked.
+//! The error of session stores.
 
 use std::error::Error as StdError;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Why a session store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreError {
+pub enum SessionStoreError {
     /// The store does not have this optional method.
     #[error("the session store cannot {method}")]
     Unsupported {
@@ -42,13 +42,13 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
-    /// Any failure of a store; one that means a full disk becomes [`StoreError::Full`].
+impl SessionStoreError {
+    /// Any failure of a store; one that means a full disk becomes [`SessionStoreError::Full`].
     ///
     /// ```
-    /// use falconer::mirror::StoreError;
+    /// use falconer::mirror::SessionStoreError;
     ///
-    /// let error = StoreError::failed("connection reset");
+    /// let error = SessionStoreError::failed("connection reset");
     /// assert!(error.is_retryable());
     /// ```
     pub fn failed(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -70,7 +70,7 @@ impl StoreError {
     }
 }
 
-impl From<io::Error> for StoreError {
+impl From<io::Error> for SessionStoreError {
     fn from(source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { source },

@@ -4,18 +4,48 @@
 //! where they were in the file; the boundary says which they are and which entry (the
 //! anchor, usually the summary) they come after now.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::node::{Compaction, Index};
+use crate::index::{Compaction, Index};
 
 /// Changes the parents of the nodes as the compactions ask for, the oldest first.
 pub(crate) fn relink(index: &mut Index) {
-    for at in 0..index.nodes.len() {
-        let Some((kept, anchor)) = preserved(index, at) else {
-            continue;
-        };
-        move_behind(index, &kept, anchor);
+    for at in boundaries(index) {
+        if let Some((kept, anchor)) = preserved(index, at) {
+            move_behind(index, &kept, anchor);
+        }
     }
+}
+
+/// The same for the newest compactions only, and without making loops.
+///
+/// What is before them is no longer said, and each costs a walk over all entries.
+pub(crate) fn relink_newest(index: &mut Index, most: usize) {
+    let boundaries = boundaries(index);
+    let skipped = boundaries.len().saturating_sub(most);
+    for at in boundaries.into_iter().skip(skipped) {
+        if let Some((kept, anchor)) = preserved(index, at)
+            && !is_before(index, &kept, &anchor)
+        {
+            move_behind(index, &kept, anchor);
+        }
+    }
+}
+
+/// Returns the boundaries of compactions that kept something.
+fn boundaries(index: &Index) -> Vec<usize> {
+    let keeps = |at: &usize| index.nodes[*at].compaction.is_some();
+    (0..index.nodes.len()).filter(keeps).collect()
+}
+
+/// Returns whether one of the nodes is before the anchor already; moving it would make a loop.
+fn is_before(index: &Index, kept: &[usize], anchor: &str) -> bool {
+    let by_uuid = index.by_uuid();
+    let Some(anchor) = by_uuid.get(anchor) else {
+        return false;
+    };
+    let before: HashSet<usize> = index.ancestors(&by_uuid, *anchor).collect();
+    kept.iter().any(|at| before.contains(at))
 }
 
 /// Puts the kept nodes between the anchor and what followed it.

@@ -1,26 +1,25 @@
-//! Where the lines of a transcript come from: a file, or entries loaded from a store.
+//! The lines of a transcript, one in memory at a time.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::error::SessionError;
-use crate::mirror::StoreEntry;
+use crate::error::SessionError;
 
 /// The longest line that is looked at; a longer one is skipped and counted.
-pub(crate) const LONGEST_LINE: usize = 64 << 20;
+const LONGEST_LINE: usize = 64 << 20;
 
-/// Where a line is, so that it can be read again.
+/// The place of a line, so that it can be read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     /// The byte in the file, or the number of the entry.
-    start: u64,
-    length: usize,
+    pub(crate) start: u64,
+    pub(crate) length: usize,
 }
 
 /// The lines of one transcript, readable in order and again by position.
-pub(crate) trait Transcript: std::fmt::Debug + Send {
+pub(crate) trait Lines: std::fmt::Debug + Send {
     /// Calls `each` with every line that is not blank; returns how many were too long.
     fn scan(&mut self, each: &mut dyn FnMut(Span, &[u8])) -> Result<u64, SessionError>;
 
@@ -30,16 +29,28 @@ pub(crate) trait Transcript: std::fmt::Debug + Send {
 
 /// A transcript on disk. Holds one line at a time.
 #[derive(Debug)]
-pub(crate) struct FileTranscript {
-    pub(crate) file: File,
-    pub(crate) path: PathBuf,
+pub(crate) struct FileLines {
+    file: File,
+    path: PathBuf,
 }
 
-impl Transcript for FileTranscript {
+impl FileLines {
+    pub(crate) fn new(file: File, path: &Path) -> Self {
+        Self {
+            file,
+            path: path.to_path_buf(),
+        }
+    }
+
+    pub(crate) fn open(path: &Path) -> Result<Self, SessionError> {
+        let file = File::open(path).map_err(SessionError::io("read", path))?;
+        Ok(Self::new(file, path))
+    }
+}
+
+impl Lines for FileLines {
     fn scan(&mut self, each: &mut dyn FnMut(Span, &[u8])) -> Result<u64, SessionError> {
-        let failed = SessionError::io("read", &self.path);
-        let reader = BufReader::with_capacity(1 << 18, &self.file);
-        scan_lines(reader, LONGEST_LINE, each).map_err(failed)
+        scan(&self.file, each).map_err(SessionError::io("read", &self.path))
     }
 
     fn read(&mut self, span: Span, into: &mut Vec<u8>) -> Result<(), SessionError> {
@@ -49,31 +60,11 @@ impl Transcript for FileTranscript {
     }
 }
 
-/// Entries that a store returned.
-#[derive(Debug)]
-pub(crate) struct StoredTranscript(pub(crate) Vec<StoreEntry>);
-
-impl Transcript for StoredTranscript {
-    fn scan(&mut self, each: &mut dyn FnMut(Span, &[u8])) -> Result<u64, SessionError> {
-        for (start, entry) in (0..).zip(&self.0) {
-            let line = entry.as_json().as_bytes();
-            let length = line.len();
-            each(Span { start, length }, line);
-        }
-        Ok(0)
-    }
-
-    fn read(&mut self, span: Span, into: &mut Vec<u8>) -> Result<(), SessionError> {
-        into.clear();
-        let entry = usize::try_from(span.start)
-            .ok()
-            .and_then(|at| self.0.get(at));
-        into.extend_from_slice(entry.map_or("", StoreEntry::as_json).as_bytes());
-        Ok(())
-    }
+/// Calls `each` with every line of a file that is not blank; returns how many were too long.
+pub(crate) fn scan(file: &File, each: &mut dyn FnMut(Span, &[u8])) -> io::Result<u64> {
+    scan_lines(BufReader::with_capacity(1 << 18, file), LONGEST_LINE, each)
 }
 
-/// Calls `each` with every line of at most `longest` bytes; counts the others.
 fn scan_lines(
     mut reader: impl BufRead,
     longest: usize,
