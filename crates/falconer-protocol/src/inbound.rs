@@ -1,6 +1,7 @@
 //! Lines that an engine sends to the host.
 
 use crate::control::{ControlCancelRequest, ControlRequest, ControlResponse};
+use crate::id::{MessageUuid, SessionId, ToolUseId};
 use crate::message::{
     ActiveGoalMessage, AssistantMessage, AuthStatusMessage, CommandLifecycleMessage,
     ConversationResetMessage, KeepAliveMessage, PromptSuggestionMessage, RateLimitEvent,
@@ -94,7 +95,86 @@ macro_rules! common_field {
     };
 }
 
+/// Lets the body of a message stand for the whole line.
+macro_rules! line_from {
+    ($($body:ident => $variant:ident,)+) => {$(
+        impl From<$body> for Message {
+            fn from(body: $body) -> Self {
+                Self::$variant(Box::new(body))
+            }
+        }
+    )+};
+}
+
+line_from! {
+    StreamEventMessage => StreamEvent,
+    AssistantMessage => Assistant,
+    UserMessage => User,
+    ResultMessage => Result,
+    ToolProgressMessage => ToolProgress,
+    ToolUseSummaryMessage => ToolUseSummary,
+    CommandLifecycleMessage => CommandLifecycle,
+    ConversationResetMessage => ConversationReset,
+    AuthStatusMessage => AuthStatus,
+    RateLimitEvent => RateLimitEvent,
+    PromptSuggestionMessage => PromptSuggestion,
+    ActiveGoalMessage => ActiveGoal,
+}
+
 impl Message {
+    /// Puts the ids on a line that an engine writes: of the line, of its session, and of the tool
+    /// call whose sub-agent speaks.
+    ///
+    /// Lines of a conversation say `null` where no sub-agent speaks. Lines that have no place for
+    /// an id stay without it.
+    #[must_use]
+    pub fn stamped(
+        mut self,
+        session: SessionId,
+        uuid: MessageUuid,
+        parent: Option<&ToolUseId>,
+    ) -> Self {
+        macro_rules! put {
+            ($body:ident) => {{
+                $body.session_id = Some(session);
+                $body.uuid = Some(uuid);
+            }};
+        }
+        macro_rules! put_in_conversation {
+            ($body:ident) => {{
+                put!($body);
+                $body.parent_tool_use_id = parent.cloned();
+                $body.spell_out("parent_tool_use_id");
+            }};
+        }
+        match &mut self {
+            Self::StreamEvent(body) => put_in_conversation!(body),
+            Self::Assistant(body) => put_in_conversation!(body),
+            Self::User(body) => put_in_conversation!(body),
+            Self::System(body) => body.stamp(session, uuid),
+            Self::Result(body) => put!(body),
+            Self::ToolProgress(body) => put!(body),
+            Self::ToolUseSummary(body) => put!(body),
+            Self::CommandLifecycle(body) => put!(body),
+            Self::ConversationReset(body) => put!(body),
+            Self::AuthStatus(body) => put!(body),
+            Self::RateLimitEvent(body) => put!(body),
+            Self::PromptSuggestion(body) => put!(body),
+            Self::ActiveGoal(body) => put!(body),
+            Self::ControlRequest(_)
+            | Self::ControlResponse(_)
+            | Self::ControlCancelRequest(_)
+            | Self::TranscriptMirror(_)
+            | Self::KeepAlive(_)
+            | Self::Warning(_) => {}
+            Self::Unknown(object) => {
+                object.insert("session_id".to_owned(), session.into_string().into());
+                object.insert("uuid".to_owned(), uuid.into_string().into());
+            }
+        }
+        self
+    }
+
     /// Returns the session it belongs to, if the line names one.
     pub fn session_id(&self) -> Option<&str> {
         common_field!(self, session_id)

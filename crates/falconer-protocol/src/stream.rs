@@ -36,7 +36,7 @@ wire_struct! {
         pub resume_reason ? String,
         /// Blocks that will not be finished because the request failed: `api_message_id` and
         /// `from_block_index`.
-        pub abandoned_blocks ? Box<Value>,
+        pub abandoned_blocks ? AbandonedBlocks,
         /// Not in any recorded session; kept as it comes.
         pub owed_rows ? Vec<Value>,
     }
@@ -52,6 +52,16 @@ impl StreamEventMessage {
             },
             _ => None,
         }
+    }
+}
+
+wire_struct! {
+    /// Blocks that will not be finished.
+    pub struct AbandonedBlocks {
+        /// The response they belong to.
+        pub api_message_id: String,
+        /// The first of them.
+        pub from_block_index: u64,
     }
 }
 

@@ -18,7 +18,7 @@ wire_struct! {
         /// start of the response, usually 1.
         pub output_tokens ? u64,
         /// Breakdown of `output_tokens`, observed with the key `thinking_tokens`.
-        pub output_tokens_details ? Box<Value>,
+        pub output_tokens_details ? OutputTokensDetails,
         /// Calls of tools that the API ran; `null` or absent if none was offered.
         pub server_tool_use ? ServerToolUsage,
         /// Tier that served the request, such as `standard`, `priority` or `batch`.
@@ -33,6 +33,14 @@ wire_struct! {
         pub speed ? String,
         /// Observed as `null` only.
         pub fallback_credit ? Box<Value>,
+    }
+}
+
+wire_struct! {
+    /// What output tokens were used for.
+    pub struct OutputTokensDetails {
+        /// For reasoning.
+        pub thinking_tokens ? u64,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use falconer_protocol::hook::HookEvent;
-use falconer_protocol::system::{HookOutcome, HookResponse, HookStarted, Informational};
+use falconer_protocol::system::{HookOutcome, HookResponse, HookStarted, Informational, Level};
 use falconer_protocol::{HookCallbackId, MessageUuid, SessionId};
 
 use super::answer::Ran;
@@ -147,7 +147,7 @@ impl Hooks {
     async fn warn(&self, occasion: &Occasion<'_>, content: String, tag: Option<&str>) {
         let frame = Informational {
             content,
-            level: Some("warning".to_owned()),
+            level: Some(Level::Warning),
             tag: tag.map(str::to_owned),
             uuid: Some(new_uuid()),
             session_id: session(occasion),

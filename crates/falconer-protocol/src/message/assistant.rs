@@ -65,7 +65,7 @@ wire_struct! {
         pub task_description ? String,
         /// Display names of MCP tools called here: `id`, `display_name`, `server_display_name`,
         /// `tool_name`.
-        pub tool_use_meta ? Vec<Value>,
+        pub tool_use_meta ? Vec<ToolUseMeta>,
         /// Form in which reasoning is shown; observed as `updates`.
         pub thinking_display ? String,
         /// Milliseconds the model spent on this reasoning block.
@@ -77,9 +77,9 @@ wire_struct! {
         /// Output of a slash command inside its `<local-command-stdout>` tags.
         pub local_command_source ? String,
         /// Slash command that produced this line: `command` and `args`.
-        pub local_command_run ? Box<Value>,
+        pub local_command_run ? Box<LocalCommandRun>,
         /// Set if a slash command did not succeed; `kind` is `failed` or `unavailable_headless`.
-        pub local_command_outcome ? Box<Value>,
+        pub local_command_outcome ? Box<LocalCommandOutcome>,
     }
 }
 
@@ -99,6 +99,38 @@ impl AssistantMessage {
     /// Returns `true` if the engine wrote it and not the model: an API error or a command's output.
     pub fn is_synthetic(&self) -> bool {
         self.message.model.as_deref() == Some("<synthetic>")
+    }
+}
+
+wire_struct! {
+    /// How people call a tool that was called.
+    pub struct ToolUseMeta {
+        /// The call.
+        pub id ? ToolUseId,
+        /// The name of the tool for people.
+        pub display_name ? String,
+        /// The name of its MCP server for people.
+        pub server_display_name ? String,
+        /// The name of the tool towards its server.
+        pub tool_name ? String,
+    }
+}
+
+wire_struct! {
+    /// A slash command that ran.
+    pub struct LocalCommandRun {
+        /// Its name, without the slash.
+        pub command: String,
+        /// What followed the name.
+        pub args: String,
+    }
+}
+
+wire_struct! {
+    /// Why a slash command did not run.
+    pub struct LocalCommandOutcome {
+        /// `unavailable_headless` and others.
+        pub kind: String,
     }
 }
 

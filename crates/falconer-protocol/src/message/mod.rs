@@ -8,11 +8,14 @@ mod service;
 mod user;
 mod warning;
 
-pub use assistant::{ApiMessage, AssistantMessage, StopReason};
+pub use assistant::{
+    ApiMessage, AssistantMessage, LocalCommandOutcome, LocalCommandRun, StopReason, ToolUseMeta,
+};
 pub use origin::MessageOrigin;
 pub use reason::{AssistantError, StartupFailureReason, TerminalReason};
 pub use result::{
     DeferredToolUse, InvalidConfigFile, PermissionDenial, ResultMessage, ResultSubtype,
+    SubagentStats, SubagentsKilled, SubagentsRefused, SubagentsRequested,
 };
 pub use service::{
     ActiveGoal, ActiveGoalMessage, AuthStatusMessage, CommandLifecycleMessage, CommandState,
@@ -20,5 +23,8 @@ pub use service::{
     RateLimitInfo, RateLimitStatus, SubagentRetry, ToolProgressMessage, ToolUseSummaryMessage,
     TranscriptMirrorMessage,
 };
-pub use user::{PermissionDecision, ToolResultMeta, UserBody, UserMessage};
+pub use user::{
+    DecisionKind, DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta, UserBody,
+    UserMessage,
+};
 pub use warning::WarningMessage;

@@ -9,6 +9,8 @@ wire_struct! {
         pub kind: String,
         /// Refines `task-notification`: `scheduled-trigger`, `peer-send-message` and others.
         pub subkind ? String,
+        /// Which part of the engine wrote the prompt.
+        pub producer ? String,
         /// MCP server that delivered the message; with the kind `channel`.
         pub server ? String,
         /// Sender; with the kinds `peer` and `observer`.
@@ -34,6 +36,14 @@ wire_struct! {
 }
 
 impl MessageOrigin {
+    /// A person.
+    pub fn human() -> Self {
+        Self {
+            kind: "human".to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// Returns `true` if a finished background task caused it.
     pub fn is_task_notification(&self) -> bool {
         self.kind == "task-notification"

@@ -8,7 +8,7 @@ use super::{MessageOrigin, StartupFailureReason, StopReason, TerminalReason};
 use crate::id::{MessageUuid, SessionId, ToolUseId};
 use crate::number::Number;
 use crate::usage::{ModelUsage, Usage};
-use crate::wire::{open_enum, wire_struct};
+use crate::wire::{Object, open_enum, wire_struct};
 
 wire_struct! {
     /// The end of a turn; not the end of the run.
@@ -81,7 +81,7 @@ wire_struct! {
         /// Name of the slash command that was run instead of a turn, such as `compact`.
         pub local_command ? String,
         /// Counts of sub-agents: spawned, completed, failed, killed, refused, by type.
-        pub subagent_stats ? Value,
+        pub subagent_stats ? Box<SubagentStats>,
         /// Number of answers that the model's safeguards stopped.
         pub safety_stops ? u64,
         /// `off`, `on` or `cooldown`; observed as `off`.
@@ -167,6 +167,68 @@ wire_struct! {
         pub name: String,
         /// Arguments with which the host may run it.
         pub input: Value,
+    }
+}
+
+wire_struct! {
+    /// What the sub-agents of a run did, in numbers.
+    pub struct SubagentStats {
+        /// How many were started.
+        pub spawned: u64,
+        /// Where the model wanted them to run.
+        pub requested: SubagentsRequested,
+        /// How many began in the background.
+        pub started_in_background: u64,
+        /// How deep one was nested in others; 0 without any.
+        pub max_depth: u64,
+        /// How many were started by another sub-agent.
+        pub spawned_by_subagents: u64,
+        /// How many came to an answer.
+        pub completed: u64,
+        /// How many ended with an error.
+        pub failed: u64,
+        /// How many were ended from outside.
+        pub killed: SubagentsKilled,
+        /// How many were not started.
+        pub refused: SubagentsRefused,
+        /// The same by type of sub-agent.
+        pub by_type: Object,
+    }
+}
+
+wire_struct! {
+    /// Where the model wanted sub-agents to run.
+    pub struct SubagentsRequested {
+        /// In the background.
+        pub background: u64,
+        /// In front.
+        pub foreground: u64,
+        /// It did not say.
+        pub unset: u64,
+    }
+}
+
+wire_struct! {
+    /// Who ended sub-agents.
+    pub struct SubagentsKilled {
+        /// The agent that had started them.
+        pub parent: u64,
+        /// The user.
+        pub user: u64,
+        /// The engine.
+        pub system: u64,
+    }
+}
+
+wire_struct! {
+    /// Why sub-agents were not started.
+    pub struct SubagentsRefused {
+        /// They would have been nested too deeply.
+        pub depth_limit: u64,
+        /// Too many were running.
+        pub concurrency_limit: u64,
+        /// There was no money left.
+        pub budget: u64,
     }
 }
 

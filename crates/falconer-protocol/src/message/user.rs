@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::MessageOrigin;
 use crate::content::{Content, ContentBlock, ToolResultBlock};
 use crate::id::{AgentId, MessageUuid, SessionId, ToolUseId};
-use crate::wire::wire_struct;
+use crate::permission::DecisionReasonType;
+use crate::wire::{open_enum, wire_struct};
 
 wire_struct! {
     /// A tool result, injected text, or the echo of a prompt.
@@ -92,7 +93,7 @@ wire_struct! {
         pub id ? ToolUseId,
         /// Reason the tool did not run: `permission-rule`, `user-rejected`, `cancelled` and others.
         /// Absent if it ran.
-        pub non_execution_kind ? String,
+        pub non_execution_kind ? NonExecutionKind,
         /// Decision that was made; absent if none was needed.
         pub permission_decision ? PermissionDecision,
     }
@@ -102,11 +103,45 @@ wire_struct! {
     /// The decision about a tool call and its source.
     pub struct PermissionDecision {
         /// `accept` or `reject`.
-        pub decision ? String,
+        pub decision ? DecisionKind,
         /// Component that decided: `config`, `hook`, or a person's answer as `user_temporary`,
         /// `user_permanent`, `user_reject`.
-        pub source ? String,
+        pub source ? DecisionSource,
         /// Kind of reason, as in [`DecisionReasonType`](crate::permission::DecisionReasonType).
-        pub reason_type ? String,
+        pub reason_type ? DecisionReasonType,
+    }
+}
+
+open_enum! {
+    /// Why a tool did not run.
+    pub enum NonExecutionKind {
+        PermissionRule = "permission-rule",
+        UserRejected = "user-rejected",
+        Cancelled = "cancelled",
+    }
+}
+
+open_enum! {
+    /// What was decided about a tool call.
+    pub enum DecisionKind {
+        Reject = "reject",
+        Accept = "accept",
+    }
+}
+
+open_enum! {
+    /// Who decided about a tool call.
+    pub enum DecisionSource {
+        /// Rules, modes and defaults.
+        Config = "config",
+        Hook = "hook",
+        /// A person, for this once.
+        UserTemporary = "user_temporary",
+        /// A person, for good.
+        UserPermanent = "user_permanent",
+        UserReject = "user_reject",
+        UserAbort = "user_abort",
+        /// The answer changed the input into one that the tool does not take.
+        InvalidInput = "permission_updated_input_invalid",
     }
 }

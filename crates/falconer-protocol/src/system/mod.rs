@@ -7,6 +7,8 @@ mod notice;
 mod session;
 mod task;
 
+use crate::id::{MessageUuid, SessionId};
+use crate::inbound::Message;
 use crate::wire::tagged_enum;
 
 pub use hook::{HookOutcome, HookProgress, HookResponse, HookStarted};
@@ -17,8 +19,8 @@ pub use model::{
 };
 pub use notice::{
     CommandsChanged, ControlRequestProgress, ElicitationComplete, FilePersistFailure,
-    FilesPersisted, Informational, LocalCommandOutput, MemoryRecall, Notification,
-    PermissionDenied, PersistedFile, PluginInstall, RecalledMemory,
+    FilesPersisted, Informational, Level, LocalCommandOutput, MemoryRecall, Notification,
+    PermissionDenied, PersistedFile, PluginInstall, PromptSubmitOutcome, RecalledMemory,
 };
 pub use session::{
     CompactBoundary, CompactMetadata, MirrorError, MirrorKey, PreservedSegment, SessionState,
@@ -138,12 +140,70 @@ macro_rules! with_body {
     };
 }
 
+/// Lets the body of a system message stand for the whole line.
+macro_rules! line_from {
+    ($($body:ident => $variant:ident,)+) => {$(
+        impl From<$body> for Message {
+            fn from(body: $body) -> Self {
+                Self::System(SystemMessage::$variant(Box::new(body)))
+            }
+        }
+    )+};
+}
+
+line_from! {
+    Init => Init,
+    StatusMessage => Status,
+    ApiRetry => ApiRetry,
+    SessionStateChanged => SessionStateChanged,
+    TaskStarted => TaskStarted,
+    TaskProgress => TaskProgress,
+    TaskUpdated => TaskUpdated,
+    TaskNotification => TaskNotification,
+    BackgroundTasksChanged => BackgroundTasksChanged,
+    CompactBoundary => CompactBoundary,
+    HookStarted => HookStarted,
+    HookProgress => HookProgress,
+    HookResponse => HookResponse,
+    PermissionDenied => PermissionDenied,
+    ModelFallback => ModelFallback,
+    ModelRefusalFallback => ModelRefusalFallback,
+    ModelRefusalNoFallback => ModelRefusalNoFallback,
+    ThinkingTokens => ThinkingTokens,
+    Informational => Informational,
+    Notification => Notification,
+    LocalCommandOutput => LocalCommandOutput,
+    CommandsChanged => CommandsChanged,
+    ControlRequestProgress => ControlRequestProgress,
+    SessionTitleChanged => SessionTitleChanged,
+    SessionWritesLost => SessionWritesLost,
+    MirrorError => MirrorError,
+    WorkerShuttingDown => WorkerShuttingDown,
+    ElicitationComplete => ElicitationComplete,
+    FilesPersisted => FilesPersisted,
+    MemoryRecall => MemoryRecall,
+    PluginInstall => PluginInstall,
+}
+
 impl SystemMessage {
     /// The session it belongs to.
     pub fn session_id(&self) -> Option<&str> {
         with_body!(self,
             body => body.session_id.as_ref().map(|id| id.as_str()),
             object => object.get("session_id")?.as_str())
+    }
+
+    /// Puts the ids of the line and of its session on it.
+    pub(crate) fn stamp(&mut self, session: SessionId, uuid: MessageUuid) {
+        with_body!(self,
+        body => {
+            body.session_id = Some(session);
+            body.uuid = Some(uuid);
+        },
+        object => {
+            object.insert("session_id".to_owned(), session.into_string().into());
+            object.insert("uuid".to_owned(), uuid.into_string().into());
+        });
     }
 
     /// The id of the line.

@@ -1,11 +1,10 @@
 //! Things the user may want to know.
 
-use serde_json::Value;
-
 use crate::control::SlashCommand;
 use crate::id::{AgentId, MessageUuid, RequestId, SessionId, ToolUseId};
 use crate::number::Number;
-use crate::wire::wire_struct;
+use crate::permission::DecisionReasonType;
+use crate::wire::{open_enum, wire_struct};
 
 wire_struct! {
     /// A tool call was denied without asking.
@@ -17,7 +16,7 @@ wire_struct! {
         /// Sub-agent that made the call; absent in the main conversation.
         pub agent_id ? AgentId,
         /// Kind of reason, as in [`DecisionReasonType`](crate::permission::DecisionReasonType).
-        pub decision_reason_type ? String,
+        pub decision_reason_type ? DecisionReasonType,
         /// Reason for people; absent if there is none.
         pub decision_reason ? String,
         /// Text that the model gets as the result.
@@ -35,7 +34,7 @@ wire_struct! {
         /// Text for the user; may have several lines.
         pub content: String,
         /// `info`, `notice`, `suggestion` or `warning`.
-        pub level ? String,
+        pub level ? Level,
         /// Call that the text is about; a later text about the same call replaces it.
         pub tool_use_id ? ToolUseId,
         /// `true` if the turn ends here.
@@ -43,11 +42,35 @@ wire_struct! {
         /// Kind of text for programs; observed as `hook_callback_failed`.
         pub tag ? String,
         /// Fate of a blocked prompt; `kind` observed as `blocked_by_hook` and `no_verdict`.
-        pub prompt_submit_outcome ? Value,
+        pub prompt_submit_outcome ? PromptSubmitOutcome,
         /// Id of this line, chosen by the engine.
         pub uuid ? MessageUuid,
         /// Session that wrote this line.
         pub session_id ? SessionId,
+    }
+}
+
+open_enum! {
+    /// How much a text matters.
+    pub enum Level {
+        Info = "info",
+        Notice = "notice",
+        Suggestion = "suggestion",
+        Warning = "warning",
+    }
+}
+
+wire_struct! {
+    /// What became of a prompt that hooks looked at.
+    pub struct PromptSubmitOutcome {
+        /// `blocked_by_hook`, `no_verdict` and others.
+        pub kind: String,
+        /// Whether the prompt became part of the conversation.
+        pub prompt_kept: bool,
+        /// What the hook said.
+        pub reason ? String,
+        /// Why a hook gave no answer: `callback_timed_out`, `cancelled`.
+        pub no_verdict_kind ? String,
     }
 }
 

@@ -52,6 +52,19 @@ impl Extra {
         self.entries.as_ref().map_or(0, |entries| entries.len())
     }
 
+    /// Has the field of that name written while it is empty.
+    pub(crate) fn spell_out_named(&mut self, names: &[&str], name: &str) {
+        let field = names.iter().position(|known| *known == name);
+        debug_assert!(field.is_some(), "there is no field `{name}`");
+        if let Some(field) = field {
+            // What did not fit into the field is not written beside it.
+            if let Some(entries) = &mut self.entries {
+                entries.retain(|(key, _)| key != name);
+            }
+            self.spell_out(field);
+        }
+    }
+
     pub(crate) fn spell_out(&mut self, field: usize) {
         self.spelled_out |= 1 << field;
     }

@@ -44,6 +44,23 @@ macro_rules! wire_struct {
                 None_,
             }
 
+            impl $name {
+                /// Has a field written as `null`, `[]` or the like while it is empty, instead of
+                /// leaving it out.
+                ///
+                /// The field is named as on the wire. A field that is always written stays as it is.
+                #[must_use]
+                pub fn with_empty(mut self, field: &str) -> Self {
+                    self.spell_out(field);
+                    self
+                }
+
+                #[inline]
+                pub(crate) fn spell_out(&mut self, field: &str) {
+                    self.extra.spell_out_named(NAMES, field);
+                }
+            }
+
             impl Body for $name {
                 const REREADS_TAG: bool = TAGS.is_empty();
 

@@ -4,9 +4,10 @@ use falconer_protocol::content::ContentBlock;
 use falconer_protocol::control::{EngineRequest, HostRequest};
 use falconer_protocol::hook::{HookEvent, HookInput};
 use falconer_protocol::mcp::McpServerConfig;
+use falconer_protocol::message::ResultMessage;
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_protocol::system::SystemMessage;
-use falconer_protocol::{HostLine, Message, RawMessage};
+use falconer_protocol::{HostLine, Message, RawMessage, ToolUseId};
 use serde_json::{Value, json};
 
 fn read(value: &Value) -> Message {
@@ -239,4 +240,69 @@ fn unknown_permission_update_is_kept() {
     let update: PermissionUpdate = serde_json::from_value(value.clone()).expect("update");
     assert!(matches!(update, PermissionUpdate::Unknown(_)));
     assert_eq!(serde_json::to_value(update).expect("written"), value);
+}
+
+#[test]
+fn an_empty_field_is_written_where_it_is_asked_for() {
+    let plain = ResultMessage::default();
+    let told = plain
+        .clone()
+        .with_empty("stop_reason")
+        .with_empty("permission_denials");
+    let written = |message: &ResultMessage| serde_json::to_value(message).expect("written");
+    assert_eq!(
+        written(&plain),
+        json!({"type": "result", "subtype": "success"})
+    );
+    assert_eq!(
+        written(&told),
+        json!({"type": "result", "subtype": "success", "stop_reason": null,
+            "permission_denials": []})
+    );
+}
+
+#[test]
+fn what_does_not_fit_gives_way_to_null() {
+    let value = json!({"type": "result", "subtype": "success", "stop_reason": 7});
+    let message: ResultMessage = falconer_protocol::from_value(value).expect("a result");
+    assert_eq!(message.extra.get("stop_reason"), Some(&json!(7)));
+    let line = falconer_protocol::to_line(&message.with_empty("stop_reason")).expect("written");
+    let line = String::from_utf8(line.to_vec()).expect("text");
+    assert_eq!(line.matches("stop_reason").count(), 1, "{line}");
+    assert!(line.contains(r#""stop_reason":null"#), "{line}");
+}
+
+#[test]
+fn lines_are_stamped_where_they_have_a_place_for_it() {
+    let stamped = |value: Value, parent: Option<&str>| {
+        let parent = parent.map(ToolUseId::from);
+        let message = read(&value).stamped("s".into(), "u".into(), parent.as_ref());
+        serde_json::to_value(message).expect("written")
+    };
+    let ids = |mut value: Value| {
+        value["session_id"] = json!("s");
+        value["uuid"] = json!("u");
+        value
+    };
+    let user = || json!({"type": "user", "message": {"role": "user", "content": "hi"}});
+    let with_parent = |parent: Value| {
+        let mut value = ids(user());
+        value["parent_tool_use_id"] = parent;
+        value
+    };
+    assert_eq!(stamped(user(), None), with_parent(Value::Null));
+    assert_eq!(stamped(user(), Some("t")), with_parent(json!("t")));
+    let others = [
+        json!({"type": "result", "subtype": "success"}),
+        json!({"type": "system", "subtype": "status", "status": null}),
+        json!({"type": "system", "subtype": "from_the_future"}),
+        json!({"type": "tool_progress", "tool_use_id": "t-0", "tool_name": "Bash",
+            "parent_tool_use_id": "t", "elapsed_time_seconds": 30}),
+        json!({"type": "from_the_future"}),
+    ];
+    for value in others {
+        assert_eq!(stamped(value.clone(), Some("a")), ids(value));
+    }
+    let question = json!({"type": "control_cancel_request", "request_id": "r"});
+    assert_eq!(stamped(question.clone(), None), question);
 }
