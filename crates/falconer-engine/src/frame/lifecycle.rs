@@ -1,50 +1,46 @@
 //! What becomes of prompts, conversations and running tools.
 
-use falconer_protocol::{MessageUuid, ToolUseId};
-use serde_json::{Value, json};
+use falconer_protocol::message::{
+    CommandLifecycleMessage, CommandState, ConversationResetMessage, ToolProgressMessage,
+};
+use falconer_protocol::{MessageUuid, SessionId, ToolUseId};
 
-/// Where a prompt with a uuid is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    Queued,
-    Started,
-    Completed,
-    Cancelled,
-}
-
-impl Stage {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Started => "started",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-        }
+/// Says where a prompt with a uuid is on its way.
+pub(crate) fn command(uuid: &MessageUuid, state: CommandState) -> CommandLifecycleMessage {
+    CommandLifecycleMessage {
+        command_uuid: uuid.clone(),
+        state,
+        ..CommandLifecycleMessage::default()
     }
 }
 
-pub(crate) fn command(uuid: &MessageUuid, stage: Stage) -> Value {
-    json!({"type": "command_lifecycle", "command_uuid": uuid, "state": stage.word()})
+/// Says that the conversation was cleared.
+pub(crate) fn conversation_reset(
+    new: &MessageUuid,
+    prompt: &MessageUuid,
+) -> ConversationResetMessage {
+    ConversationResetMessage {
+        new_conversation_id: SessionId::new(new.as_str()),
+        trigger: Some("clear".to_owned()),
+        user_message_uuid: Some(prompt.clone()),
+        timestamp: Some(super::user::now()),
+        ..ConversationResetMessage::default()
+    }
 }
 
-pub(crate) fn conversation_reset(new: &MessageUuid, prompt: &MessageUuid) -> Value {
-    json!({
-        "type": "conversation_reset",
-        "new_conversation_id": new,
-        "trigger": "clear",
-        "user_message_uuid": prompt,
-        "timestamp": super::user::now(),
-    })
-}
-
-/// A tool is still running; sent every half minute.
-pub(crate) fn tool_progress(id: &ToolUseId, tool: &str, seconds: u64, beat: u64) -> Value {
-    json!({
-        "type": "tool_progress",
-        "tool_use_id": format!("{id}-heartbeat-{beat}"),
-        "tool_name": tool,
-        "parent_tool_use_id": id,
-        "elapsed_time_seconds": seconds,
-        "heartbeat": true,
-    })
+/// Says that a tool is still running; sent every half minute.
+pub(crate) fn tool_progress(
+    id: &ToolUseId,
+    tool: &str,
+    seconds: u64,
+    beat: u64,
+) -> ToolProgressMessage {
+    ToolProgressMessage {
+        tool_use_id: ToolUseId::new(format!("{id}-heartbeat-{beat}")),
+        tool_name: tool.to_owned(),
+        parent_tool_use_id: Some(id.clone()),
+        elapsed_time_seconds: seconds.into(),
+        heartbeat: Some(true),
+        ..ToolProgressMessage::default()
+    }
 }

@@ -13,7 +13,11 @@ pub(crate) mod user;
 mod speaker;
 
 use bytes::Bytes;
+use falconer_protocol::content::ContentBlock;
+use falconer_protocol::usage::Usage;
+use falconer_protocol::{Message, Object};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 pub(crate) use speaker::{Speaker, StateEvents, new_uuid};
@@ -63,3 +67,32 @@ impl Outbox {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the host does not read its frames")]
 pub(crate) struct LaneFull;
+
+/// Fills a usage of the API up with the fields that it does not have.
+pub(crate) fn completed(missing: &Usage, usage: Option<&Object>) -> Usage {
+    let mut whole = match serde_json::to_value(missing) {
+        Ok(Value::Object(whole)) => whole,
+        _ => Object::new(),
+    };
+    whole.extend(
+        usage
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    falconer_protocol::from_value(Value::Object(whole)).unwrap_or_default()
+}
+
+/// Reads a block of a conversation; what is no object is shown as its JSON.
+fn block(block: &Value) -> ContentBlock {
+    let read = falconer_protocol::from_value(block.clone());
+    read.unwrap_or_else(|_| ContentBlock::text(block.to_string()))
+}
+
+/// A line of a family that has no types yet.
+pub(crate) fn untyped(frame: Value) -> Message {
+    match frame {
+        Value::Object(object) => Message::Unknown(object),
+        _ => Message::default(),
+    }
+}

@@ -2,18 +2,21 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use falconer_protocol::{MessageUuid, SessionId};
 use falconer_secret::Environment;
-use serde_json::{Map, Value, json};
+use falconer_protocol::system::{SessionState, SessionStateChanged};
+use falconer_protocol::{Message, MessageUuid, SessionId, ToolUseId};
+use serde_json::Value;
 
 use super::Outbox;
 
-/// Speaks for one session. Cheap to clone; all clones speak for the same one.
+/// Speaks for one agent of a session. Cheap to clone; all clones speak for the same one.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker {
     outbox: Outbox,
     session: Arc<Mutex<SessionId>>,
     states: StateEvents,
+    /// The tool call that the agent works for; the main one works for none.
+    parent: Option<ToolUseId>,
 }
 
 /// Whether `session_state_changed` is wanted, and by whom.
@@ -44,6 +47,7 @@ impl Speaker {
             outbox,
             session: Arc::new(Mutex::new(session)),
             states,
+            parent: None,
         }
     }
 
@@ -62,17 +66,19 @@ impl Speaker {
     }
 
     /// Sends a frame under a new id.
-    pub(crate) async fn say(&self, frame: Value) -> MessageUuid {
+    pub(crate) async fn say(&self, frame: impl Into<Message> + Send) -> MessageUuid {
         let uuid = new_uuid();
         self.say_as(frame, &uuid).await;
         uuid
     }
 
     /// Sends a frame under an id that is already known elsewhere.
-    pub(crate) async fn say_as(&self, frame: Value, uuid: &MessageUuid) {
-        let mut frame = into_map(frame);
-        frame.insert("session_id".to_owned(), json!(self.session_id()));
-        frame.insert("uuid".to_owned(), json!(uuid));
+    pub(crate) async fn say_as(&self, frame: impl Into<Message> + Send, uuid: &MessageUuid) {
+        self.send(frame.into(), uuid.clone()).await;
+    }
+
+    async fn send(&self, frame: Message, uuid: MessageUuid) {
+        let frame = frame.stamped(self.session_id(), uuid, self.parent.as_ref());
         self.outbox.send(&frame).await;
     }
 
@@ -81,17 +87,17 @@ impl Speaker {
         self.outbox.send(frame).await;
     }
 
-    pub(crate) async fn state(&self, state: &str) {
-        let frame = match self.states {
-            StateEvents::Off => return,
-            StateEvents::On => super::system::session_state(state),
-            StateEvents::HostOnly => {
-                let mut frame = into_map(super::system::session_state(state));
-                frame.insert("sdk_host_only".to_owned(), Value::Bool(true));
-                Value::Object(frame)
-            }
-        };
-        self.say(frame).await;
+    /// Says what the session does, to hosts that want to know.
+    pub(crate) async fn state(&self, state: SessionState) {
+        if self.states == StateEvents::Off {
+            return;
+        }
+        self.say(SessionStateChanged {
+            state,
+            sdk_host_only: (self.states == StateEvents::HostOnly).then_some(true),
+            ..SessionStateChanged::default()
+        })
+        .await;
     }
 }
 
@@ -100,12 +106,27 @@ pub(crate) fn new_uuid() -> MessageUuid {
     MessageUuid::new(uuid::Uuid::new_v4().to_string())
 }
 
-fn into_map(frame: Value) -> Map<String, Value> {
-    match frame {
-        Value::Object(map) => map,
-        other => {
-            tracing::error!(%other, "bug: a frame is no object");
-            Map::new()
+#[cfg(test)]
+mod tests {
+    use falconer_protocol::message::UserMessage;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_of_a_sub_agent_name_the_call_it_belongs_to() {
+        let (outbox, mut lane) = Outbox::new();
+        let main = Speaker::new(outbox, "s".into(), StateEvents::Off);
+        let below = Speaker {
+            parent: Some("toolu_1".into()),
+            ..main.clone()
+        };
+        for (speaker, parent) in [(main, Value::Null), (below, "toolu_1".into())] {
+            let uuid = speaker.say(UserMessage::default()).await;
+            let line = lane.recv().await.unwrap();
+            let line: Value = serde_json::from_slice(&line).unwrap();
+            assert_eq!(line.get("parent_tool_use_id"), Some(&parent));
+            assert_eq!(line["session_id"], "s");
+            assert_eq!(line["uuid"], uuid.as_str());
         }
     }
 }

@@ -1,86 +1,88 @@
-//! `stream_event` lines and what comes with them; only with partial messages switched on.
+//! `stream_event` lines; only with partial messages switched on.
 
 use falconer_protocol::MessageUuid;
-use serde_json::{Value, json};
+use falconer_protocol::stream::{
+    AbandonedBlocks, ContentBlockStop, MessageDelta, MessageDeltaBody, MessageStop, StreamEvent,
+    StreamEventMessage,
+};
+use falconer_protocol::usage::{OutputTokensDetails, ServerToolUsage, Usage};
+use serde_json::Value;
 
-/// One event of the API, as it came.
-pub(crate) fn event(event: &Value, api_message_id: Option<&str>) -> Value {
-    let mut frame = json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
-    if let Some(id) = api_message_id {
-        frame["api_message_id"] = json!(id);
-    }
-    frame
-}
-
-/// What the first event of a response says beyond the event.
-pub(crate) fn mark_start(frame: &mut Value, ttft_ms: u64, prompts: &[MessageUuid]) {
-    frame["ttft_ms"] = json!(ttft_ms);
-    super::assistant::mark_prompts(frame, prompts);
-    if !prompts.is_empty() {
-        frame["owed_rows"] = json!([]);
+/// Makes the line of one event of the API.
+pub(crate) fn event(event: StreamEvent, api_message_id: Option<&str>) -> StreamEventMessage {
+    StreamEventMessage {
+        event,
+        api_message_id: api_message_id.map(str::to_owned),
+        ..StreamEventMessage::default()
     }
 }
 
-pub(crate) fn mark_display(frame: &mut Value, display: Option<&str>) {
-    if let Some(display) = display {
-        frame["thinking_display"] = json!(display);
-    }
-}
-
-pub(crate) fn block_stop(index: u64) -> Value {
-    json!({"type": "content_block_stop", "index": index})
-}
-
-/// The end of a message that was cut off, as the API would have told it.
-pub(crate) fn cut_delta(usage: &Value) -> Value {
-    let mut told = json!({
-        "output_tokens_details": {"thinking_tokens": 0},
-        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
-        "iterations": [],
-        "fallback_credit": null,
-    });
-    if let (Some(told), Some(usage)) = (told.as_object_mut(), usage.as_object()) {
-        told.extend(usage.clone());
-    }
-    json!({
-        "type": "message_delta",
-        "context_management": null,
-        "delta": {
-            "container": null,
-            "stop_details": null,
-            "stop_reason": null,
-            "stop_sequence": null,
-        },
-        "usage": told,
-    })
-}
-
-pub(crate) fn message_stop() -> Value {
-    json!({"type": "message_stop"})
-}
-
-pub(crate) fn mark_abandoned(frame: &mut Value, api_message_id: &str, from_block: u64) {
-    frame["abandoned_blocks"] =
-        json!({"api_message_id": api_message_id, "from_block_index": from_block});
-}
-
-pub(crate) fn requesting(prompts: &[MessageUuid]) -> Value {
-    let mut frame = super::system::status(&json!("requesting"));
-    if !prompts.is_empty() {
-        frame["user_message_uuids"] = json!(prompts);
-    }
-    frame
-}
-
-pub(crate) fn thinking_tokens(total: u64, delta: u64, prompts: &[MessageUuid]) -> Value {
-    let mut frame = json!({
-        "type": "system",
-        "subtype": "thinking_tokens",
-        "estimated_tokens": total,
-        "estimated_tokens_delta": delta,
-    });
+/// Adds what the first event of a response says beyond the event.
+pub(crate) fn mark_start(
+    message: &mut StreamEventMessage,
+    ttft_ms: u64,
+    prompts: Vec<MessageUuid>,
+) {
+    message.ttft_ms = Some(ttft_ms);
     if let Some(last) = prompts.last() {
-        frame["user_message_uuid"] = json!(last);
+        message.user_message_uuid = Some(last.clone());
+        message.user_message_uuids = Some(prompts);
+        message.owed_rows = Some(Vec::new());
     }
-    frame
+}
+
+/// Makes the end of a block that was cut off.
+pub(crate) fn block_stop(index: u64, api_message_id: &str) -> StreamEventMessage {
+    let stop = ContentBlockStop {
+        index,
+        ..ContentBlockStop::default()
+    };
+    event(StreamEvent::ContentBlockStop(stop), Some(api_message_id))
+}
+
+/// Makes the last but one line of a message that was cut off, as the API would have told it.
+pub(crate) fn cut_delta(usage: Option<&Value>, api_message_id: &str) -> StreamEventMessage {
+    let delta = MessageDelta {
+        delta: MessageDeltaBody::default()
+            .with_empty("container")
+            .with_empty("stop_details")
+            .with_empty("stop_reason")
+            .with_empty("stop_sequence"),
+        usage: Some(cut_usage(usage)),
+        ..MessageDelta::default()
+    };
+    let delta = Box::new(delta.with_empty("context_management"));
+    event(StreamEvent::MessageDelta(delta), Some(api_message_id))
+}
+
+/// What was used until then, with the fields that the API tells at the end only.
+fn cut_usage(usage: Option<&Value>) -> Usage {
+    let at_the_end = Usage {
+        output_tokens_details: Some(OutputTokensDetails {
+            thinking_tokens: Some(0),
+            ..OutputTokensDetails::default()
+        }),
+        server_tool_use: Some(ServerToolUsage {
+            web_search_requests: Some(0),
+            web_fetch_requests: Some(0),
+            ..ServerToolUsage::default()
+        }),
+        iterations: Some(Vec::new()),
+        ..Usage::default()
+    };
+    let at_the_end = at_the_end.with_empty("fallback_credit");
+    super::completed(&at_the_end, usage.and_then(Value::as_object))
+}
+
+/// Makes the last line of a message whose blocks from this one on will not come.
+pub(crate) fn abandoned(api_message_id: &str, from_block: u64) -> StreamEventMessage {
+    let stop = StreamEvent::MessageStop(MessageStop::default());
+    StreamEventMessage {
+        abandoned_blocks: Some(AbandonedBlocks {
+            api_message_id: api_message_id.to_owned(),
+            from_block_index: from_block,
+            ..AbandonedBlocks::default()
+        }),
+        ..event(stop, Some(api_message_id))
+    }
 }

@@ -1,158 +1,154 @@
 //! `system` lines without a family of their own.
 
-use falconer_protocol::{MessageUuid, ToolUseId};
-use serde_json::{Map, Value, json};
+use falconer_protocol::permission::PermissionMode;
+use falconer_protocol::system::{
+    ElicitationComplete, Informational, Level, ModelFallback, ModelRefusalFallback,
+    ModelRefusalNoFallback, Notification, PromptSubmitOutcome, SessionTitleChanged, Status,
+    StatusMessage, ThinkingTokens,
+};
+use falconer_protocol::{MessageUuid, Object};
 
-pub(crate) fn status(status: &Value) -> Value {
-    json!({"type": "system", "subtype": "status", "status": status})
+/// Says that the permission mode changed.
+pub(crate) fn mode_changed(mode: PermissionMode) -> StatusMessage {
+    let message = StatusMessage {
+        permission_mode: Some(mode),
+        ..StatusMessage::default()
+    };
+    message.with_empty("status")
 }
 
-/// The permission mode changed.
-pub(crate) fn mode_changed(mode: &str) -> Value {
-    let mut frame = status(&Value::Null);
-    frame["permissionMode"] = json!(mode);
-    frame
+/// Says that the model is being asked.
+pub(crate) fn requesting(prompts: &[MessageUuid]) -> StatusMessage {
+    StatusMessage {
+        status: Some(Status::Requesting),
+        user_message_uuids: (!prompts.is_empty()).then(|| prompts.to_vec()),
+        ..StatusMessage::default()
+    }
 }
 
-pub(crate) fn session_state(state: &str) -> Value {
-    json!({"type": "system", "subtype": "session_state_changed", "state": state})
+/// Says how much the model has been thinking.
+pub(crate) fn thinking_tokens(total: u64, delta: u64, prompts: &[MessageUuid]) -> ThinkingTokens {
+    ThinkingTokens {
+        estimated_tokens: total,
+        estimated_tokens_delta: Some(delta),
+        user_message_uuid: prompts.last().cloned(),
+        ..ThinkingTokens::default()
+    }
 }
 
-/// A request failed and will be tried again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApiRetry<'a> {
-    pub(crate) attempt: u32,
-    pub(crate) max_retries: u32,
-    pub(crate) delay_ms: u64,
-    pub(crate) status: Option<u16>,
-    pub(crate) error: &'a str,
-}
-
-pub(crate) fn api_retry(retry: &ApiRetry<'_>) -> Value {
-    json!({
-        "type": "system",
-        "subtype": "api_retry",
-        "attempt": retry.attempt,
-        "max_retries": retry.max_retries,
-        "retry_delay_ms": retry.delay_ms,
-        "error_status": retry.status,
-        "error": retry.error,
-    })
-}
-
-/// Another model takes over because the first is overloaded or gone.
-pub(crate) fn model_fallback(trigger: &str, from: &str, to: &str) -> Value {
-    json!({
-        "type": "system",
-        "subtype": "model_fallback",
-        "trigger": trigger,
-        "original_model": from,
-        "fallback_model": to,
-        "content": format!("{from} is not available right now; going on with {to}"),
-    })
+/// Says that another model takes over because the first is overloaded or gone.
+pub(crate) fn model_fallback(trigger: &str, from: &str, to: &str) -> ModelFallback {
+    ModelFallback {
+        trigger: Some(trigger.to_owned()),
+        original_model: from.to_owned(),
+        fallback_model: to.to_owned(),
+        content: Some(format!(
+            "{from} is not available right now; going on with {to}"
+        )),
+        ..ModelFallback::default()
+    }
 }
 
 /// What the API said about a refusal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Refusal {
-    pub(crate) details: Value,
-    pub(crate) prompt: Option<MessageUuid>,
+    /// `stop_details` of the answer.
+    pub(crate) details: Option<Object>,
+    pub(crate) prompt: MessageUuid,
     pub(crate) request_id: Option<String>,
 }
 
 impl Refusal {
-    fn fields(&self, subtype: &str, from: &str) -> Value {
-        let mut frame = json!({
-            "type": "system",
-            "subtype": subtype,
-            "original_model": from,
-            "api_refusal_category": self.details.get("category"),
-            "api_refusal_explanation": self.details.get("explanation"),
-            "refused_user_message_uuid": self.prompt,
-        });
-        frame["request_id"] = json!(self.request_id);
-        frame
+    fn detail(&self, name: &str) -> Option<String> {
+        Some(self.details.as_ref()?.get(name)?.as_str()?.to_owned())
     }
 
-    pub(crate) fn fallback(&self, from: &str, to: &str, retracted: &[MessageUuid]) -> Value {
-        let mut frame = self.fields("model_refusal_fallback", from);
-        frame["trigger"] = json!("refusal");
-        frame["direction"] = json!("retry");
-        frame["scope"] = json!("session");
-        frame["fallback_model"] = json!(to);
-        frame["retracted_message_uuids"] = json!(retracted);
-        frame["content"] = json!(format!("{from} declined to answer; asking {to} instead"));
-        frame
+    /// Says that another model is asked instead.
+    pub(crate) fn fallback(
+        &self,
+        from: &str,
+        to: &str,
+        retracted: Vec<MessageUuid>,
+    ) -> ModelRefusalFallback {
+        let message = ModelRefusalFallback {
+            trigger: Some("refusal".to_owned()),
+            direction: Some("retry".to_owned()),
+            scope: Some("session".to_owned()),
+            original_model: from.to_owned(),
+            fallback_model: to.to_owned(),
+            request_id: self.request_id.clone(),
+            api_refusal_category: self.detail("category"),
+            api_refusal_explanation: self.detail("explanation"),
+            retracted_message_uuids: Some(retracted),
+            refused_user_message_uuid: Some(self.prompt.clone()),
+            content: Some(format!("{from} declined to answer; asking {to} instead")),
+            ..ModelRefusalFallback::default()
+        };
+        message
+            .with_empty("request_id")
+            .with_empty("api_refusal_category")
+            .with_empty("api_refusal_explanation")
     }
 
-    pub(crate) fn no_fallback(&self, from: &str) -> Value {
-        let mut frame = self.fields("model_refusal_no_fallback", from);
-        frame["content"] = json!("");
-        frame
+    /// Says that no other model is asked.
+    pub(crate) fn no_fallback(&self, from: &str) -> ModelRefusalNoFallback {
+        let message = ModelRefusalNoFallback {
+            original_model: from.to_owned(),
+            request_id: self.request_id.clone(),
+            api_refusal_category: self.detail("category"),
+            api_refusal_explanation: self.detail("explanation"),
+            refused_user_message_uuid: Some(self.prompt.clone()),
+            content: Some(String::new()),
+            ..ModelRefusalNoFallback::default()
+        };
+        message
+            .with_empty("request_id")
+            .with_empty("api_refusal_category")
+            .with_empty("api_refusal_explanation")
     }
 }
 
-/// A call was denied, and nobody could be asked.
-pub(crate) fn permission_denied(
-    tool: &str,
-    id: &ToolUseId,
-    message: &str,
-    reason_type: Option<&str>,
-    reason: Option<&str>,
-) -> Value {
-    let mut frame = json!({
-        "type": "system",
-        "subtype": "permission_denied",
-        "tool_name": tool,
-        "tool_use_id": id,
-    });
-    if let Some(reason_type) = reason_type {
-        frame["decision_reason_type"] = json!(reason_type);
+/// Makes a text for the user.
+pub(crate) fn informational(content: impl Into<String>, level: Level) -> Informational {
+    Informational {
+        content: content.into(),
+        level: Some(level),
+        ..Informational::default()
     }
-    if let Some(reason) = reason {
-        frame["decision_reason"] = json!(reason);
+}
+
+/// Says that a prompt did not pass the hooks.
+pub(crate) fn prompt_blocked(content: &str, outcome: PromptSubmitOutcome) -> Informational {
+    Informational {
+        prevent_continuation: Some(true),
+        prompt_submit_outcome: Some(outcome),
+        ..informational(content, Level::Warning)
     }
-    frame["message"] = json!(message);
-    frame
 }
 
-pub(crate) fn informational(content: &str, level: &str) -> Value {
-    json!({"type": "system", "subtype": "informational", "content": content, "level": level})
+/// Says that a server is done with what it sent the user to a page for.
+pub(crate) fn elicitation_complete(server: &str, id: &str) -> ElicitationComplete {
+    ElicitationComplete {
+        mcp_server_name: server.to_owned(),
+        elicitation_id: id.to_owned(),
+        ..ElicitationComplete::default()
+    }
 }
 
-/// A server is done with what it sent the user to a page for.
-pub(crate) fn elicitation_complete(server: &str, id: &str) -> Value {
-    json!({"type": "system", "subtype": "elicitation_complete", "mcp_server_name": server,
-        "elicitation_id": id})
+/// Makes a short text for the user.
+pub(crate) fn notification(key: &str, text: &str) -> Notification {
+    Notification {
+        key: key.to_owned(),
+        text: text.to_owned(),
+        priority: Some("immediate".to_owned()),
+        ..Notification::default()
+    }
 }
 
-/// A prompt did not pass the hooks.
-pub(crate) fn prompt_blocked(content: &str, outcome: Map<String, Value>) -> Value {
-    let mut frame = informational(content, "warning");
-    frame["prevent_continuation"] = Value::Bool(true);
-    frame["prompt_submit_outcome"] = Value::Object(outcome);
-    frame
-}
-
-pub(crate) fn notification(key: &str, text: &str) -> Value {
-    json!({
-        "type": "system",
-        "subtype": "notification",
-        "key": key,
-        "text": text,
-        "priority": "immediate",
-    })
-}
-
-pub(crate) fn title_changed(title: &str) -> Value {
-    json!({"type": "system", "subtype": "session_title_changed", "title": title})
-}
-
-pub(crate) fn request_progress(request_id: &Value, status: &str) -> Value {
-    json!({
-        "type": "system",
-        "subtype": "control_request_progress",
-        "request_id": request_id,
-        "status": status,
-    })
+/// Says that the session has a new title.
+pub(crate) fn title_changed(title: &str) -> SessionTitleChanged {
+    SessionTitleChanged {
+        title: Some(title.to_owned()),
+        ..SessionTitleChanged::default()
+    }
 }

@@ -1,51 +1,42 @@
 //! `user` lines: tool results, injected text, echoes of prompts.
 
 use falconer_protocol::ToolUseId;
-use serde_json::{Map, Value, json};
+use falconer_protocol::content::{Content, ContentBlock};
+use falconer_protocol::message::{
+    DecisionKind, DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta, UserBody,
+    UserMessage,
+};
+use falconer_protocol::permission::DecisionReasonType;
+use serde_json::{Value, json};
 
-/// How a tool result came about, for `tool_result_meta`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ResultMeta {
-    /// Why the tool did not run.
-    pub(crate) non_execution: Option<&'static str>,
-    pub(crate) decision: Option<Decision>,
-}
-
-/// Who decided about the call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Decision {
-    pub(crate) accepted: bool,
-    pub(crate) source: &'static str,
-    pub(crate) reason_type: Option<String>,
-}
-
-impl ResultMeta {
-    fn value(&self, id: &ToolUseId) -> Option<Value> {
-        if *self == Self::default() {
-            return None;
-        }
-        let mut meta = Map::new();
-        meta.insert("id".to_owned(), json!(id));
-        if let Some(kind) = self.non_execution {
-            meta.insert("non_execution_kind".to_owned(), json!(kind));
-        }
-        if let Some(decision) = &self.decision {
-            let word = if decision.accepted {
-                "accept"
-            } else {
-                "reject"
-            };
-            let mut value = json!({"decision": word, "source": decision.source});
-            if let Some(reason) = &decision.reason_type {
-                value["reason_type"] = json!(reason);
-            }
-            meta.insert("permission_decision".to_owned(), value);
-        }
-        Some(json!([meta]))
+/// Makes a decision about a call.
+pub(crate) fn decision(
+    decision: DecisionKind,
+    source: DecisionSource,
+    reason_type: Option<DecisionReasonType>,
+) -> PermissionDecision {
+    PermissionDecision {
+        decision: Some(decision),
+        source: Some(source),
+        reason_type,
+        ..PermissionDecision::default()
     }
 }
 
-/// The `tool_result` block of a call, for the line and for the next request.
+/// Makes the meta of a call that did not run because of a decision.
+pub(crate) fn rejected(
+    kind: Option<NonExecutionKind>,
+    source: DecisionSource,
+    reason_type: Option<DecisionReasonType>,
+) -> ToolResultMeta {
+    ToolResultMeta {
+        non_execution_kind: kind,
+        permission_decision: Some(decision(DecisionKind::Reject, source, reason_type)),
+        ..ToolResultMeta::default()
+    }
+}
+
+/// Makes the `tool_result` block of a call, for the line and for the next request.
 pub(crate) fn tool_result_block(id: &ToolUseId, content: &Value, is_error: bool) -> Value {
     let mut block = json!({"tool_use_id": id, "type": "tool_result", "content": content});
     if is_error {
@@ -54,59 +45,67 @@ pub(crate) fn tool_result_block(id: &ToolUseId, content: &Value, is_error: bool)
     block
 }
 
-/// The line of a tool result.
+/// Makes the line of a tool result.
 pub(crate) fn tool_result(
     block: &Value,
     id: &ToolUseId,
     output: Option<&Value>,
-    meta: &ResultMeta,
-) -> Value {
-    let mut frame = line(&json!([block]));
-    if let Some(output) = output {
-        frame["tool_use_result"] = output.clone();
+    meta: &ToolResultMeta,
+) -> UserMessage {
+    let says_something = *meta != ToolResultMeta::default();
+    let meta = says_something.then(|| ToolResultMeta {
+        id: Some(id.clone()),
+        ..meta.clone()
+    });
+    UserMessage {
+        tool_use_result: output.cloned(),
+        tool_result_meta: meta.map(|meta| vec![meta]),
+        ..line(Content::Blocks(vec![super::block(block)]))
     }
-    if let Some(meta) = meta.value(id) {
-        frame["tool_result_meta"] = meta;
+}
+
+/// Makes the line of a text that the engine puts into the conversation, such as the note about an
+/// interrupt.
+pub(crate) fn text(text: &str) -> UserMessage {
+    line(Content::Blocks(vec![ContentBlock::text(text)]))
+}
+
+/// Makes the line of a text that the engine wrote to keep the model going.
+pub(crate) fn synthetic(text: &str) -> UserMessage {
+    UserMessage {
+        is_synthetic: Some(true),
+        ..self::text(text)
     }
-    frame
 }
 
-/// A plain text the engine puts into the conversation, such as the note about an interrupt.
-pub(crate) fn text(text: &str) -> Value {
-    line(&json!([{"type": "text", "text": text}]))
+/// Makes the echo of a prompt or of a command's output.
+pub(crate) fn replay(content: &Value) -> UserMessage {
+    UserMessage {
+        is_replay: Some(true),
+        ..line(content_of(content))
+    }
 }
 
-/// A text the engine wrote to keep the model going.
-pub(crate) fn synthetic(text: &str) -> Value {
-    let mut frame = self::text(text);
-    frame["isSynthetic"] = Value::Bool(true);
-    frame
+/// Makes the echo of a prompt that gets no turn of its own. It has no time.
+pub(crate) fn echo(content: &Value) -> UserMessage {
+    UserMessage {
+        timestamp: None,
+        ..replay(content)
+    }
 }
 
-/// The echo of a prompt or of a command's output.
-pub(crate) fn replay(content: &Value) -> Value {
-    let mut frame = line(content);
-    frame["isReplay"] = Value::Bool(true);
-    frame
+fn line(content: Content) -> UserMessage {
+    UserMessage {
+        message: UserBody::new(content),
+        timestamp: Some(now()),
+        ..UserMessage::default()
+    }
 }
 
-/// The echo of a prompt that gets no turn of its own. It has no time.
-pub(crate) fn echo(content: &Value) -> Value {
-    json!({
-        "type": "user",
-        "message": {"role": "user", "content": content},
-        "parent_tool_use_id": null,
-        "isReplay": true,
-    })
-}
-
-fn line(content: &Value) -> Value {
-    json!({
-        "type": "user",
-        "message": {"role": "user", "content": content},
-        "parent_tool_use_id": null,
-        "timestamp": now(),
-    })
+/// The content of a prompt; what is neither a text nor blocks is shown as its JSON.
+fn content_of(content: &Value) -> Content {
+    let read = falconer_protocol::from_value(content.clone());
+    read.unwrap_or_else(|_| Content::Text(content.to_string()))
 }
 
 /// The time of a line, as the CLI writes it.

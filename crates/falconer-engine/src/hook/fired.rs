@@ -7,6 +7,7 @@ use falconer_protocol::hook::{
     BlockDecision, HookEvent, HookOutput, HookPermissionDecision, HookSpecificOutput,
 };
 use falconer_protocol::permission::PermissionResult;
+use falconer_protocol::system::{Informational, Level};
 use serde_json::Value;
 
 use super::answer::Ran;
@@ -74,9 +75,10 @@ pub(crate) enum NoVerdict {
 impl Fired {
     /// The lines with what hooks have to say to the user. `occasion` is the event, with the tool
     /// it was about: `PreToolUse:Bash`.
-    pub(crate) fn notices(&self, occasion: &str) -> Vec<Value> {
-        let line =
-            |text: &String| system::informational(&format!("{occasion} says: {text}"), "notice");
+    pub(crate) fn notices(&self, occasion: &str) -> Vec<Informational> {
+        let line = |text: &String| {
+            system::informational(format!("{occasion} says: {text}"), Level::Notice)
+        };
         self.system_messages.iter().map(line).collect()
     }
 

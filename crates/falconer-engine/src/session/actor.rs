@@ -6,6 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use falconer_protocol::MessageUuid;
 use falconer_protocol::hook::HookEvent;
+use falconer_protocol::message::CommandState;
+use falconer_protocol::system::SessionState;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
@@ -17,7 +19,7 @@ use super::core::Core;
 use super::lookout::FileChange;
 use super::queue::Prompt;
 use super::stop::{Exit, Stop};
-use crate::frame::lifecycle::{self, Stage};
+use crate::frame::lifecycle;
 use crate::frame::system;
 use crate::task::StopBy;
 use crate::turn::hooks::Base;
@@ -309,7 +311,7 @@ impl Actor {
         let task_ended = std::mem::take(&mut self.core.state().task_ended);
         if prompts.is_empty() {
             if std::mem::take(&mut self.busy) || task_ended {
-                self.core.speaker.state("idle").await;
+                self.core.speaker.state(SessionState::Idle).await;
             }
             return;
         }
@@ -322,7 +324,7 @@ impl Actor {
         }
         let uuids: Vec<MessageUuid> = prompts.iter().filter_map(|it| it.uuid.clone()).collect();
         for uuid in &uuids {
-            let frame = lifecycle::command(uuid, Stage::Started);
+            let frame = lifecycle::command(uuid, CommandState::Started);
             self.core.speaker.say(frame).await;
         }
         self.look_at_settings();
@@ -340,7 +342,7 @@ impl Actor {
     /// Tells the host that work has begun, if that is news.
     pub(super) async fn tell_busy(&mut self) {
         if !std::mem::replace(&mut self.busy, true) {
-            self.core.speaker.state("running").await;
+            self.core.speaker.state(SessionState::Running).await;
         }
     }
 
@@ -348,7 +350,7 @@ impl Actor {
         self.last_was_error = finished.is_error;
         let prompts = self.turn.take().map(|it| it.prompts).unwrap_or_default();
         for uuid in &prompts {
-            let frame = lifecycle::command(uuid, finished.prompts);
+            let frame = lifecycle::command(uuid, finished.prompts.clone());
             self.core.speaker.say(frame).await;
         }
         self.end_tasks();

@@ -9,7 +9,7 @@ use super::queue::Prompt;
 use super::switch::{Source, Switch};
 use crate::frame::assistant::{self, SyntheticStop};
 use crate::frame::result::Ending;
-use crate::frame::{lifecycle, system};
+use crate::frame::{lifecycle, system, untyped};
 use crate::turn::Turn;
 use crate::turn::hooks::Base;
 
@@ -145,7 +145,7 @@ impl Turn {
         let source = format!("<local-command-stdout>{}</local-command-stdout>", said.text);
         beside.insert("local_command_source".to_owned(), json!(source));
         let frame = assistant::synthetic(&said.text, &SyntheticStop::command(), beside.clone());
-        self.core.speaker.say(frame).await;
+        self.core.speaker.say(untyped(frame)).await;
         let ending = Ending::local(said.text);
         match said.ran {
             Some(name) => {

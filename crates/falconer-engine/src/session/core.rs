@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use falconer_model::{PriceTable, Provider};
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
+use falconer_protocol::system::{Level, StatusMessage};
 use falconer_protocol::{MessageUuid, Object, SessionId};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -263,9 +264,12 @@ impl Core {
     }
 
     /// Changes the mode. Gives the line that tells of it, if it is another one than before.
-    pub(crate) fn switch_mode(&self, mode: PermissionMode) -> Result<Option<Value>, ModeRefused> {
+    pub(crate) fn switch_mode(
+        &self,
+        mode: PermissionMode,
+    ) -> Result<Option<StatusMessage>, ModeRefused> {
         let mut permissions = self.permissions();
-        let line = (*permissions.mode() != mode).then(|| system::mode_changed(mode.as_str()));
+        let line = (*permissions.mode() != mode).then(|| system::mode_changed(mode.clone()));
         permissions.set_mode(mode)?;
         Ok(line)
     }
@@ -295,13 +299,13 @@ impl Core {
                         self.watch().accept(path);
                     }
                     if let Some(mode) = applied.mode {
-                        self.speaker.say(system::mode_changed(mode.as_str())).await;
+                        self.speaker.say(system::mode_changed(mode)).await;
                     }
                 }
                 Err(error) => {
                     let text = error.to_string();
                     self.speaker
-                        .say(system::informational(&text, "warning"))
+                        .say(system::informational(text, Level::Warning))
                         .await;
                 }
             }
@@ -349,7 +353,7 @@ impl Core {
         }
         for warning in self.record.take_warnings() {
             self.speaker
-                .say(system::informational(&warning, "warning"))
+                .say(system::informational(warning, Level::Warning))
                 .await;
         }
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use falconer_protocol::message::CommandState;
+use falconer_protocol::system::{Level, SessionState};
 use serde_json::{Value, json};
 
 use super::actor::Actor;
@@ -10,7 +12,7 @@ use super::control::{self, Outcome};
 use super::line::{self, Fatal, Line, Request};
 use super::queue::{Admission, Prompt, Since};
 use super::stop::Exit;
-use crate::frame::lifecycle::{self, Stage};
+use crate::frame::lifecycle;
 use crate::frame::reply::Reply;
 use crate::frame::system;
 
@@ -51,7 +53,7 @@ impl Actor {
                     let frame = reply.frame(request_id.as_ref());
                     self.core.speaker.reply(&frame).await;
                 } else if let Reply::Failure(failure) = reply {
-                    let frame = system::informational(&failure.error, "warning");
+                    let frame = system::informational(failure.error, Level::Warning);
                     self.core.speaker.say(frame).await;
                 }
             }
@@ -90,7 +92,7 @@ impl Actor {
         self.core.record.enqueued(prompt);
         self.tell_busy().await;
         if let Some(uuid) = &prompt.uuid {
-            let frame = lifecycle::command(uuid, Stage::Queued);
+            let frame = lifecycle::command(uuid, CommandState::Queued);
             self.core.speaker.say(frame).await;
         }
         if let (true, Some(turn)) = (self.core.queue().is_urgent(), &self.turn) {
@@ -102,11 +104,11 @@ impl Actor {
     async fn repeated(&mut self, prompt: &Prompt, since: Since) {
         self.core.echo(prompt).await;
         if let (Since::Before, Some(uuid)) = (since, &prompt.uuid) {
-            let frame = lifecycle::command(uuid, Stage::Completed);
+            let frame = lifecycle::command(uuid, CommandState::Completed);
             self.core.speaker.say(frame).await;
         }
         if !self.busy {
-            self.core.speaker.state("idle").await;
+            self.core.speaker.state(SessionState::Idle).await;
         }
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::commands;
 use super::core::Core;
+use crate::frame::untyped;
 use crate::tool::{Tool, registry};
 
 /// What this engine can do beyond the basics, in the CLI's words. Only what is true.
@@ -33,7 +34,7 @@ impl Core {
         if self.options.output.tool_schemas && !self.schemas_told.swap(true, Ordering::Relaxed) {
             frame["tool_schemas"] = self.tool_schemas();
         }
-        self.speaker.say(frame).await;
+        self.speaker.say(untyped(frame)).await;
     }
 
     fn init_frame(&self) -> Value {

@@ -1,7 +1,8 @@
 //! Reads lines of the host. Some mistakes end the session, as they do in the CLI.
 
 use falconer_protocol::MessageUuid;
-use serde_json::{Map, Value, json};
+use falconer_protocol::message::MessageOrigin;
+use serde_json::{Map, Value};
 
 use super::queue::{Handling, Prompt, Urgency};
 
@@ -139,7 +140,7 @@ fn user(mut value: Value) -> Result<Line, Fatal> {
         urgency,
         handling,
         // That a person typed it is the host's to say; that a task or another session did is not.
-        origin: (value["origin"]["kind"] == "human").then(|| json!({"kind": "human"})),
+        origin: (value["origin"]["kind"] == "human").then(MessageOrigin::human),
     })))
 }
 
@@ -169,6 +170,8 @@ fn environment(mut value: Value) -> Line {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -237,7 +240,7 @@ mod tests {
 
     #[test]
     fn only_people_are_believed_to_be_the_origin() {
-        let human = || Some(json!({"kind": "human"}));
+        let human = || Some(MessageOrigin::human());
         let table = [
             (json!({"kind": "human"}), human()),
             (json!({"kind": "human", "trusted": true}), human()),

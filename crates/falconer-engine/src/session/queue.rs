@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use falconer_protocol::MessageUuid;
+use falconer_protocol::message::MessageOrigin;
 use serde_json::{Value, json};
 
 /// How many prompts may wait. More are refused, so that a host cannot fill the memory.
@@ -21,7 +22,7 @@ pub(crate) struct Prompt {
     pub(crate) uuid: Option<MessageUuid>,
     pub(crate) urgency: Urgency,
     pub(crate) handling: Handling,
-    pub(crate) origin: Option<Value>,
+    pub(crate) origin: Option<MessageOrigin>,
 }
 
 /// When a prompt gets its turn. The order of the variants is the order of service.
@@ -113,7 +114,7 @@ impl Prompt {
     /// Whether the host says that a person sent it.
     pub(crate) fn is_marked_human(&self) -> bool {
         let origin = self.origin.as_ref();
-        origin.is_some_and(|origin| origin["kind"] == "human")
+        origin.is_some_and(|origin| origin.kind == "human")
     }
 
     /// Whether it may share a turn with others.
@@ -353,7 +354,7 @@ mod tests {
 
     fn by_a_person(text: &str) -> Prompt {
         Prompt {
-            origin: Some(json!({"kind": "human"})),
+            origin: Some(MessageOrigin::human()),
             ..prompt(text, Urgency::Next)
         }
     }
@@ -382,7 +383,10 @@ mod tests {
         queue.push(by_a_person("a"));
         queue.push(prompt("b", Urgency::Next));
         queue.push(Prompt {
-            origin: Some(json!({"kind": "task-notification"})),
+            origin: Some(MessageOrigin {
+                kind: "task-notification".to_owned(),
+                ..MessageOrigin::default()
+            }),
             ..prompt("c", Urgency::Next)
         });
         let taken = queue.cancel_all();

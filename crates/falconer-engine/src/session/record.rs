@@ -154,11 +154,11 @@ impl Record {
         done: &Done,
         prompt_id: &str,
     ) {
-        let permission = done.meta.decision.as_ref();
+        let permission = done.meta.permission_decision.as_ref();
         let permission = permission.map(|it| transcript::PermissionDecision {
-            decision: if it.accepted { "accept" } else { "reject" }.to_owned(),
-            source: it.source.to_owned(),
-            reason_type: it.reason_type.clone(),
+            decision: it.decision.clone().unwrap_or_default().to_string(),
+            source: it.source.clone().unwrap_or_default().to_string(),
+            reason_type: it.reason_type.as_ref().map(ToString::to_string),
         });
         self.transcript
             .append(Entry::tool_result(transcript::ToolResultEntry {

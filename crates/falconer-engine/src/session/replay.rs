@@ -1,7 +1,7 @@
 //! Prompts of the host, shown to it again (`--replay-user-messages`).
 
 use falconer_protocol::MessageUuid;
-use serde_json::{Value, json};
+use falconer_protocol::message::UserMessage;
 
 use super::core::Core;
 use super::queue::Prompt;
@@ -38,13 +38,11 @@ impl Core {
         self.replay(&prompt).await;
     }
 
-    async fn show(&self, prompt: &Prompt, mut frame: Value) {
+    async fn show(&self, prompt: &Prompt, mut frame: UserMessage) {
         if !self.options.output.replay || !prompt.is_of_host() {
             return;
         }
-        if let Some(origin) = &prompt.origin {
-            frame["origin"] = json!(origin);
-        }
+        frame.origin.clone_from(&prompt.origin);
         match &prompt.uuid {
             Some(uuid) => self.speaker.say_as(frame, uuid).await,
             None => {

@@ -6,7 +6,7 @@ use falconer_protocol::Number;
 use falconer_protocol::hook::{
     HookEvent, HookInput, HookPermissionDecision, PostModelSwitchInput, PreModelSwitchInput,
 };
-use serde_json::Value;
+use falconer_protocol::system::Informational;
 use tokio_util::sync::CancellationToken;
 
 use super::core::Core;
@@ -39,7 +39,7 @@ pub(crate) enum Source {
 #[derive(Debug, Default)]
 pub(crate) struct SwitchNotes {
     /// Lines for the host.
-    pub(crate) notices: Vec<Value>,
+    pub(crate) notices: Vec<Informational>,
     /// Texts for the model.
     pub(crate) contexts: Vec<String>,
 }
@@ -69,7 +69,7 @@ macro_rules! told {
         let last = core.state().last_answer;
         let base = Base::of_session(core, last_prompt.as_deref());
         let tokens = last.map_or(0, |it| it.tokens);
-        let mut input = $name {
+        let input = $name {
             session_id: Some(base.session_id),
             transcript_path: Some(base.transcript_path),
             cwd: Some(base.cwd),
@@ -85,10 +85,7 @@ macro_rules! told {
             pricing: Some("catalog".to_owned()),
             ..$name::default()
         };
-        if switch.requested.is_none() {
-            input.extra.insert("requested_model", Value::Null);
-        }
-        HookInput::$variant(Box::new(input))
+        HookInput::$variant(Box::new(input.with_empty("requested_model")))
     }};
 }
 

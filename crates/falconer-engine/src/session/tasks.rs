@@ -5,9 +5,9 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use falconer_protocol::SessionId;
-use falconer_protocol::system::TaskNotification;
-use serde::Serialize;
-use serde_json::{Value, json};
+use falconer_protocol::message::MessageOrigin;
+use falconer_protocol::system::{BackgroundTask, BackgroundTasksChanged, TaskNotification};
+use serde_json::Value;
 
 use super::core::Core;
 use super::queue::{Handling, Prompt, Urgency};
@@ -58,14 +58,20 @@ impl Core {
     /// Shows one event, and wakes the model if it has to know.
     pub(crate) async fn take_task_event(&self, event: TaskEvent) {
         match event {
-            TaskEvent::Started(frame) => self.say_typed(&frame).await,
-            TaskEvent::Updated(frame) => self.say_typed(&frame).await,
-            TaskEvent::Changed(frame) => self.say_typed(&frame).await,
+            TaskEvent::Started(frame) => {
+                self.speaker.say(frame).await;
+            }
+            TaskEvent::Updated(frame) => {
+                self.speaker.say(frame).await;
+            }
+            TaskEvent::Changed(frame) => {
+                self.speaker.say(frame).await;
+            }
             TaskEvent::Finished {
                 notification,
                 wakes_model,
             } => {
-                self.say_typed(&notification).await;
+                self.speaker.say(notification.clone()).await;
                 // The new list of tasks follows; it is shown before a turn begins.
                 let next = tokio::time::timeout(LIST_WAIT, self.next_task_event()).await;
                 if let Ok(next) = next {
@@ -79,37 +85,26 @@ impl Core {
         }
     }
 
-    /// Sends a frame that is a type of the protocol.
-    async fn say_typed(&self, frame: &(impl Serialize + Sync)) {
-        match serde_json::to_value(frame) {
-            Ok(mut frame @ Value::Object(_)) => {
-                frame["type"] = json!("system");
-                self.speaker.say(frame).await;
-            }
-            other => tracing::error!(?other, "bug: a frame could not be written"),
-        }
-    }
-
     /// Says which tasks are in the background now.
     pub(crate) async fn say_tasks(&self) {
         self.speaker.say(self.tasks_frame()).await;
     }
 
-    pub(crate) fn tasks_frame(&self) -> Value {
-        let listed = self.workbench.tasks.list().into_iter().map(|task| {
-            json!({
-                "task_id": task.id,
-                "run_id": task.run,
-                "task_type": task.kind.wire_name(),
-                "description": task.description,
-            })
-        });
-        let tasks: Vec<Value> = listed.collect();
-        json!({
-            "type": "system",
-            "subtype": "background_tasks_changed",
-            "tasks": tasks,
-        })
+    /// The tasks in the background, as the host is told of them.
+    pub(crate) fn tasks_frame(&self) -> BackgroundTasksChanged {
+        let listed = self.workbench.tasks.list().into_iter();
+        BackgroundTasksChanged {
+            tasks: listed
+                .map(|task| BackgroundTask {
+                    task_id: task.id,
+                    run_id: Some(task.run),
+                    task_type: Some(task.kind.wire_name().to_owned()),
+                    description: Some(task.description),
+                    ..BackgroundTask::default()
+                })
+                .collect(),
+            ..BackgroundTasksChanged::default()
+        }
     }
 
     /// Forgets the conversation.
@@ -144,10 +139,11 @@ fn wake_up(task: &TaskNotification) -> Prompt {
         uuid: None,
         urgency: Urgency::Next,
         handling: Handling::AskVerbatim,
-        origin: Some(json!({
-            "kind": "task-notification",
-            "producer": "session-task",
-            "runId": task.run_id,
-        })),
+        origin: Some(MessageOrigin {
+            kind: "task-notification".to_owned(),
+            producer: Some("session-task".to_owned()),
+            run_id: task.run_id.as_ref().map(ToString::to_string),
+            ..MessageOrigin::default()
+        }),
     }
 }

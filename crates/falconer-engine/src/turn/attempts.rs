@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use falconer_model::{ApiFailure, Attempt, FailureKind, RetryDecision, RetryPolicy};
+use falconer_protocol::system::ApiRetry;
 
 use super::Turn;
 use super::listen::{self, Heard, Listened};
 use super::tools::Tools;
-use crate::frame::{stream, system};
+use crate::frame::system;
 use crate::session::ledger::Tokens;
 
 /// After so many refusals for overload in a row another model is asked.
@@ -47,7 +48,7 @@ enum Way {
 /// Sends the conversation and gets an answer, however often it takes.
 pub(crate) async fn ask(turn: &mut Turn, tools: &mut Tools) -> Asked {
     if turn.core.options.output.partial {
-        let frame = stream::requesting(&turn.prompts);
+        let frame = system::requesting(&turn.prompts);
         turn.core.speaker.say(frame).await;
     }
     let mut troubles = Troubles {
@@ -168,14 +169,18 @@ impl Troubles {
     }
 
     async fn wait(&self, turn: &Turn, failure: &ApiFailure, delay: Duration) -> Way {
-        let frame = system::api_retry(&system::ApiRetry {
-            attempt: self.attempt.number(),
-            max_retries: self.policy.max_retries,
-            delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-            status: failure.status,
-            error: super::failure::retry_word(failure),
-        });
-        turn.core.speaker.say(frame).await;
+        let frame = ApiRetry {
+            attempt: self.attempt.number().into(),
+            max_retries: self.policy.max_retries.into(),
+            retry_delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX).into(),
+            error_status: failure.status.map(u64::from),
+            error: Some(super::failure::retry_class(failure)),
+            ..ApiRetry::default()
+        };
+        turn.core
+            .speaker
+            .say(frame.with_empty("error_status"))
+            .await;
         tokio::select! {
             biased;
             () = turn.interrupt.token().cancelled() => Way::Interrupted,

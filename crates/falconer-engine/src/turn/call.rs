@@ -6,7 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use falconer_protocol::hook::HookEvent;
+use falconer_protocol::message::{
+    DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta,
+};
 use falconer_protocol::permission::PermissionMode;
+use falconer_protocol::system::Informational;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
 use serde_json::{Value, json};
 
@@ -14,8 +18,7 @@ use super::interrupt::Interrupt;
 use super::permit::{self, Permit};
 use super::schedule::Company;
 use super::tool_hooks::{self, Hooked};
-use crate::frame::lifecycle;
-use crate::frame::user::{Decision, ResultMeta};
+use crate::frame::{lifecycle, user};
 use crate::session::core::Core;
 use crate::tool::{Attempt, Bounds, Call, Effect, Outcome, Tool, place};
 use crate::turn::hooks::Base;
@@ -71,7 +74,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Done {
     pub(crate) wanted: Wanted,
     pub(crate) outcome: Outcome,
-    pub(crate) meta: ResultMeta,
+    pub(crate) meta: ToolResultMeta,
     /// It goes into `permission_denials`.
     pub(crate) denied: bool,
     /// Texts of hooks for the model.
@@ -83,8 +86,8 @@ pub(crate) struct Done {
 /// What hooks have to say to the user: lines that go around the result.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    pub(crate) before: Vec<Value>,
-    pub(crate) after: Vec<Value>,
+    pub(crate) before: Vec<Informational>,
+    pub(crate) after: Vec<Informational>,
 }
 
 /// What a call means for the turn.
@@ -131,7 +134,7 @@ impl Done {
         Self {
             wanted,
             outcome,
-            meta: ResultMeta::default(),
+            meta: ToolResultMeta::default(),
             denied: false,
             contexts: Vec::new(),
             notices: Notices::default(),
@@ -152,16 +155,16 @@ impl Done {
         let mut outcome = Outcome::error(text);
         outcome.output = Some(json!("User rejected tool use"));
         Self {
-            meta: ResultMeta {
-                non_execution: Some("user-rejected"),
-                decision: None,
+            meta: ToolResultMeta {
+                non_execution_kind: Some(NonExecutionKind::UserRejected),
+                ..ToolResultMeta::default()
             },
             fate: Fate::Interrupted,
             ..Self::plain(wanted, outcome)
         }
     }
 
-    pub(super) fn denied(wanted: Wanted, text: String, meta: ResultMeta) -> Self {
+    pub(super) fn denied(wanted: Wanted, text: String, meta: ToolResultMeta) -> Self {
         Self {
             meta,
             denied: true,
@@ -214,14 +217,7 @@ async fn permitted(context: &Context, tool: &dyn Tool, mut wanted: Wanted, hooke
             run(context, tool, wanted, decision, bounds).await
         }
         Permit::Misused(text) => Done {
-            meta: ResultMeta {
-                non_execution: None,
-                decision: Some(Decision {
-                    accepted: false,
-                    source: "permission_updated_input_invalid",
-                    reason_type: None,
-                }),
-            },
+            meta: user::rejected(None, DecisionSource::InvalidInput, None),
             ..Done::misuse(wanted, &text)
         },
         Permit::Denied { text, meta } => deny(context, wanted, text, meta).await,
@@ -269,7 +265,7 @@ async fn foresee(context: &Context, tool: &dyn Tool, wanted: &Wanted) -> Result<
     foreseen.unwrap_or(Ok(()))
 }
 
-async fn deny(context: &Context, wanted: Wanted, text: String, meta: ResultMeta) -> Done {
+async fn deny(context: &Context, wanted: Wanted, text: String, meta: ToolResultMeta) -> Done {
     let hooks = &context.core.hooks;
     // Denials by rules and people are known to those who made them.
     let is_auto = context.core.permission_mode() == PermissionMode::Auto;
@@ -287,7 +283,7 @@ async fn run(
     context: &Context,
     tool: &dyn Tool,
     wanted: Wanted,
-    decision: Decision,
+    decision: PermissionDecision,
     bounds: Bounds,
 ) -> Done {
     if context.interrupt.is_pulled() {
@@ -306,7 +302,7 @@ async fn run(
     tracing::debug!(tool = %wanted.name, id = %wanted.id, millis, "a tool has run");
     let mut done = Done::plain(wanted, outcome);
     if done.outcome.attempt == Attempt::Made {
-        done.meta.decision = Some(decision);
+        done.meta.permission_decision = Some(decision);
     }
     tool_hooks::after(context, &mut done, millis).await;
     done

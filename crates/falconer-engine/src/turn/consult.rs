@@ -5,7 +5,11 @@ use std::time::Duration;
 use falconer_protocol::Object;
 use falconer_protocol::control::EngineRequest;
 use falconer_protocol::hook::HookEvent;
-use falconer_protocol::permission::{PermissionResult, PermissionUpdate};
+use falconer_protocol::message::{
+    DecisionKind, DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta,
+};
+use falconer_protocol::permission::{DecisionReasonType, PermissionResult, PermissionUpdate};
+use falconer_protocol::system::SessionState;
 use serde_json::{Value, json};
 
 use super::answer::{self, HostDecision};
@@ -13,8 +17,8 @@ use super::call::{Context, Wanted, text_of};
 use super::hooks::Base;
 use super::permit::{self, Denial, Permit, Telling};
 use super::question;
-use super::tool_hooks::by_hook;
-use crate::frame::user::{Decision, ResultMeta};
+use super::tool_hooks::{denied_by_hook, hook_decision};
+use crate::frame::user;
 use crate::permission::{Ask, Because, Verdict};
 use crate::session::config::PermissionPrompt;
 use crate::tool::{Bounds, Call, Target, Tool};
@@ -44,7 +48,7 @@ struct Grant {
     /// Instead of the input that was asked about.
     input: Option<Object>,
     updates: Vec<PermissionUpdate>,
-    decision: Decision,
+    decision: PermissionDecision,
 }
 
 /// Who says yes.
@@ -88,7 +92,7 @@ pub(super) async fn ask(
             }) => {
                 let denial = Denial {
                     text: message,
-                    reason_type: reason_type.map(|it| it.as_str().to_owned()),
+                    reason_type,
                     reason,
                     telling: Telling::Aloud,
                 };
@@ -106,7 +110,10 @@ pub(super) async fn ask(
     let text = "This call was not run: each answer changed it into another one that needs approval";
     Permit::Denied {
         text: text.to_owned(),
-        meta: rejected("config", Some("other")),
+        meta: rejected(
+            DecisionSource::Config,
+            Some(DecisionReasonType::Unclassified),
+        ),
     }
 }
 
@@ -137,13 +144,13 @@ async fn ask_once(
     ask: &Ask,
 ) -> Reply {
     let speaker = &context.core.speaker;
-    speaker.state("requires_action").await;
+    speaker.state(SessionState::RequiresAction).await;
     let answered = tokio::select! {
         biased;
         () = context.interrupt.token().cancelled() => Answered::Interrupted,
         answered = race(context, tool, wanted, target, ask) => answered,
     };
-    speaker.state("running").await;
+    speaker.state(SessionState::Running).await;
     match answered {
         Answered::Interrupted => Reply::Settled(Permit::Interrupted { counted: true }),
         Answered::Hook(result) => by_request_hook(context, &result),
@@ -285,22 +292,20 @@ fn by_request_hook(context: &Context, result: &PermissionResult) -> Reply {
             by: Answerer::Hook,
             input,
             updates,
-            decision: by_hook(true).decision.unwrap_or(USER),
+            decision: hook_decision(DecisionKind::Accept),
         }),
         HostDecision::Deny(text) | HostDecision::Failed(text) => Reply::Settled(Permit::Denied {
             text,
-            meta: by_hook(false),
+            meta: denied_by_hook(),
         }),
         HostDecision::DenyAndInterrupt => interrupted_by_denial(context),
     }
 }
 
 /// The user allowed it, this once.
-const USER: Decision = Decision {
-    accepted: true,
-    source: "user_temporary",
-    reason_type: None,
-};
+fn by_user() -> PermissionDecision {
+    user::decision(DecisionKind::Accept, DecisionSource::UserTemporary, None)
+}
 
 fn by_host(context: &Context, decision: HostDecision) -> Reply {
     match decision {
@@ -308,29 +313,25 @@ fn by_host(context: &Context, decision: HostDecision) -> Reply {
             by: Answerer::Host,
             input,
             updates,
-            decision: USER,
+            decision: by_user(),
         }),
         HostDecision::Deny(text) => Reply::Settled(Permit::Denied {
             text,
-            meta: rejected("user_reject", None),
+            meta: rejected(DecisionSource::UserReject, None),
         }),
         HostDecision::Failed(text) => Reply::Settled(Permit::Denied {
             text,
-            meta: rejected("config", Some("other")),
+            meta: rejected(
+                DecisionSource::Config,
+                Some(DecisionReasonType::Unclassified),
+            ),
         }),
         HostDecision::DenyAndInterrupt => interrupted_by_denial(context),
     }
 }
 
-fn rejected(source: &'static str, reason_type: Option<&str>) -> ResultMeta {
-    ResultMeta {
-        non_execution: Some("permission-rule"),
-        decision: Some(Decision {
-            accepted: false,
-            source,
-            reason_type: reason_type.map(str::to_owned),
-        }),
-    }
+fn rejected(source: DecisionSource, reason_type: Option<DecisionReasonType>) -> ToolResultMeta {
+    user::rejected(Some(NonExecutionKind::PermissionRule), source, reason_type)
 }
 
 fn interrupted_by_denial(context: &Context) -> Reply {

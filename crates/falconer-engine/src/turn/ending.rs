@@ -2,6 +2,8 @@
 
 use falconer_model::ApiFailure;
 use falconer_protocol::hook::HookEvent;
+use falconer_protocol::message::CommandState;
+use falconer_protocol::system::Level;
 use serde_json::{Map, Value, json};
 
 use super::decide::{AfterTools, STOP_BLOCKS};
@@ -11,9 +13,9 @@ use super::interrupt::Cause;
 use super::listen::Heard;
 use super::{Finished, Turn};
 use crate::frame::assistant::{self, SyntheticStop};
-use crate::frame::lifecycle::{self, Stage};
+use crate::frame::lifecycle;
 use crate::frame::result::{self, EndKind, Ending, Numbers};
-use crate::frame::{system, user};
+use crate::frame::{system, untyped, user};
 
 impl Turn {
     /// The model is done. Stop hooks may send it back.
@@ -43,7 +45,7 @@ impl Turn {
             let text = "Stop hook did not answer within its time limit";
             self.core
                 .speaker
-                .say(system::informational(text, "warning"))
+                .say(system::informational(text, Level::Warning))
                 .await;
         }
         let mut feedback: Vec<String> = fired.contexts;
@@ -60,7 +62,7 @@ impl Turn {
             let text = format!("Stop hooks blocked {STOP_BLOCKS} times in this turn; ending it");
             self.core
                 .speaker
-                .say(system::informational(&text, "warning"))
+                .say(system::informational(text, Level::Warning))
                 .await;
             return Some(ending);
         }
@@ -198,7 +200,7 @@ impl Turn {
         if let Some(id) = &heard.request_id {
             beside.insert("request_id".to_owned(), json!(id));
         }
-        let stop = SyntheticStop::refusal(refusal.details);
+        let stop = SyntheticStop::refusal(json!(refusal.details));
         let text = self
             .say_failure(text, &stop, beside, "invalid_request")
             .await;
@@ -219,7 +221,7 @@ impl Turn {
         let prompts = self.first_marks();
         assistant::mark_prompts(&mut frame, &prompts);
         let message = frame["message"].clone();
-        let line = self.core.speaker.say(frame).await;
+        let line = self.core.speaker.say(untyped(frame)).await;
         self.core.record.synthetic(&line, message, class);
         self.tell_stop_failure(class, &text).await;
         text
@@ -242,20 +244,20 @@ impl Turn {
         self.interrupt.acknowledge(&self.core.speaker).await;
         self.show_prompt().await;
         for uuid in &self.folded {
-            let frame = lifecycle::command(uuid, Stage::Completed);
+            let frame = lifecycle::command(uuid, CommandState::Completed);
             self.core.speaker.say(frame).await;
         }
         let numbers = self.numbers(&ending);
         let mut ending = ending;
         if let Some(origin) = self.origin.take() {
-            ending.beside.insert("origin".to_owned(), origin);
+            ending.beside.insert("origin".to_owned(), json!(origin));
         }
         let mut frame = result::frame(&ending, &numbers, &self.tally.denials, &self.prompts);
         // Prompts that joined the turn do not stand for it.
         if self.prompts.contains(&self.prompt) {
             frame["user_message_uuid"] = json!(self.prompt);
         }
-        self.core.speaker.say(frame).await;
+        self.core.speaker.say(untyped(frame)).await;
         self.core.record.turn_ended(&self.core);
         self.core.mirror().await;
         let failed = ending.is_error && matches!(ending.kind, EndKind::Success(_));
@@ -263,9 +265,9 @@ impl Turn {
         Finished {
             is_error: ending.is_error,
             prompts: if unanswered {
-                Stage::Cancelled
+                CommandState::Cancelled
             } else {
-                Stage::Completed
+                CommandState::Completed
             },
         }
     }

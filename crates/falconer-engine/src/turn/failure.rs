@@ -1,6 +1,7 @@
 //! How failures of the API are told to the host: a text in the model's place, and a class.
 
 use falconer_model::{ApiFailure, FailureKind};
+use falconer_protocol::message::AssistantError;
 use serde_json::{Map, Value, json};
 
 /// A failure in the words of the wire.
@@ -15,19 +16,19 @@ pub(crate) struct Told {
 }
 
 /// The class in `api_retry`.
-pub(crate) fn retry_word(failure: &ApiFailure) -> &'static str {
+pub(crate) fn retry_class(failure: &ApiFailure) -> AssistantError {
     match failure.kind {
-        FailureKind::Authentication => "authentication_failed",
-        FailureKind::Billing => "billing_error",
-        FailureKind::RateLimited => "rate_limit",
-        FailureKind::Overloaded => "overloaded",
-        FailureKind::Server => "server_error",
-        FailureKind::ModelNotFound => "model_not_found",
-        FailureKind::PromptTooLong => "invalid_request",
+        FailureKind::Authentication => AssistantError::AuthenticationFailed,
+        FailureKind::Billing => AssistantError::BillingError,
+        FailureKind::RateLimited => AssistantError::RateLimit,
+        FailureKind::Overloaded => AssistantError::Overloaded,
+        FailureKind::Server => AssistantError::ServerError,
+        FailureKind::ModelNotFound => AssistantError::ModelNotFound,
+        FailureKind::PromptTooLong => AssistantError::InvalidRequest,
         FailureKind::InvalidRequest
         | FailureKind::Connection
         | FailureKind::Timeout
-        | FailureKind::Malformed => "unknown",
+        | FailureKind::Malformed => AssistantError::Unknown,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Other models: for one that is not there, and for one that declines.
 
 use falconer_protocol::MessageUuid;
+use serde_json::Value;
 
 use super::Turn;
 use super::listen::Heard;
@@ -43,7 +44,7 @@ impl Turn {
             .await;
         let lines = heard.blocks.iter().filter_map(|it| it.line.clone());
         let retracted: Vec<MessageUuid> = lines.collect();
-        let frame = self.refusal(heard).fallback(&switch.from, next, &retracted);
+        let frame = self.refusal(heard).fallback(&switch.from, next, retracted);
         self.core.speaker.say(frame).await;
     }
 
@@ -52,9 +53,9 @@ impl Turn {
             details: heard
                 .message
                 .get("stop_details")
-                .cloned()
-                .unwrap_or_default(),
-            prompt: Some(self.prompt.clone()),
+                .and_then(Value::as_object)
+                .cloned(),
+            prompt: self.prompt.clone(),
             request_id: heard.request_id.clone(),
         }
     }

@@ -15,7 +15,7 @@ use super::interrupt::Cause;
 use super::tally::wall_ms;
 use super::tools::Tools;
 use crate::frame::assistant::{self, Delivery, Head, Marks};
-use crate::frame::stream;
+use crate::frame::{stream, system, untyped};
 use crate::session::ledger::Tokens;
 
 /// What was heard of a response, whole or in part.
@@ -139,7 +139,7 @@ pub(crate) async fn listen(turn: &mut Turn, tools: &mut Tools, request: ApiReque
             event = streaming.events.next() => match event {
                 Some(Ok(event)) => {
                     turn.show_prompt().await;
-                    if let Err(failure) = listening.hear(turn, tools, &event).await {
+                    if let Err(failure) = listening.hear(turn, tools, event).await {
                         return listening.failed(turn, failure).await;
                     }
                     if listening.assembler.is_complete() {
@@ -194,22 +194,22 @@ impl Listening {
         &mut self,
         turn: &mut Turn,
         tools: &mut Tools,
-        event: &ApiEvent,
+        event: ApiEvent,
     ) -> Result<(), ApiFailure> {
-        let finished = self.assembler.push(event)?;
-        self.note(turn, event);
+        let finished = self.assembler.push(&event)?;
+        self.note(turn, &event.event);
         if let Some(finished) = finished {
             self.show(turn, tools, finished).await;
         }
         if turn.core.options.output.partial {
-            self.forward(turn, event).await;
+            self.forward(turn, event.event).await;
         }
         Ok(())
     }
 
     /// Keeps what is needed should the response be cut off.
-    fn note(&mut self, turn: &mut Turn, event: &ApiEvent) {
-        match &event.event {
+    fn note(&mut self, turn: &mut Turn, event: &StreamEvent) {
+        match event {
             StreamEvent::MessageStart(_) => {
                 self.begun = true;
                 self.head.message = self.assembler.message().clone();
@@ -219,8 +219,8 @@ impl Listening {
                 turn.tally.content_begun();
                 self.open_index = Some(start.index);
                 self.open_text.clear();
-                let kind = serde_json::to_value(&start.content_block).unwrap_or(Value::Null);
-                self.thinking_since = (kind["type"] == "thinking").then(Instant::now);
+                let thinks = start.content_block.tag() == Some("thinking");
+                self.thinking_since = thinks.then(Instant::now);
             }
             StreamEvent::ContentBlockDelta(delta) => {
                 if let Delta::Text(delta) = &delta.delta {
@@ -255,7 +255,7 @@ impl Listening {
         let shown = turn.displayed(&finished.block).await;
         let words = shown.as_ref().unwrap_or(&finished.block);
         let frame = assistant::block(&self.head, words, &marks);
-        let line = turn.core.speaker.say(frame).await;
+        let line = turn.core.speaker.say(untyped(frame)).await;
         turn.record_block(&line, &self.head, &finished.block, finished.index);
         turn.core.mirror().await;
         tools.take(&finished, &line);
@@ -267,20 +267,19 @@ impl Listening {
     }
 
     /// Passes an event on as it came.
-    async fn forward(&mut self, turn: &mut Turn, event: &ApiEvent) {
-        if matches!(event.event, StreamEvent::Ping(_) | StreamEvent::Error(_)) {
+    async fn forward(&mut self, turn: &mut Turn, event: StreamEvent) {
+        if matches!(event, StreamEvent::Ping(_) | StreamEvent::Error(_)) {
             return;
         }
-        let thinks = self.announce_thinking(turn, &event.event).await;
-        let raw = serde_json::from_str(event.raw.get()).unwrap_or(Value::Null);
-        let mut frame = stream::event(&raw, self.assembler.id());
-        let start = matches!(event.event, StreamEvent::MessageStart(_));
+        let thinks = self.announce_thinking(turn, &event).await;
+        let start = matches!(event, StreamEvent::MessageStart(_));
+        let mut frame = stream::event(event, self.assembler.id());
         if start {
             let prompts = turn.unmarked_prompts();
-            stream::mark_start(&mut frame, millis_since(self.sent), &prompts);
+            stream::mark_start(&mut frame, millis_since(self.sent), prompts);
         }
         if start || thinks {
-            stream::mark_display(&mut frame, turn.thinking_display().as_deref());
+            frame.thinking_display = turn.thinking_display();
         }
         turn.core.speaker.say(frame).await;
     }
@@ -296,7 +295,7 @@ impl Listening {
         };
         let tokens = (delta.thinking.len() as u64).div_ceil(4);
         self.thinking_tokens += tokens;
-        let frame = stream::thinking_tokens(self.thinking_tokens, tokens, &turn.prompts);
+        let frame = system::thinking_tokens(self.thinking_tokens, tokens, &turn.prompts);
         turn.core.speaker.say(frame).await;
         true
     }
@@ -333,12 +332,9 @@ impl Listening {
         let speaker = &turn.core.speaker;
         let open: Vec<u64> = self.assembler.open_blocks().collect();
         for index in open {
-            let frame = stream::event(&stream::block_stop(index), Some(&id));
-            speaker.say(frame).await;
+            speaker.say(stream::block_stop(index, &id)).await;
         }
-        let mut frame = stream::event(&stream::message_stop(), Some(&id));
-        stream::mark_abandoned(&mut frame, &id, from_block);
-        speaker.say(frame).await;
+        speaker.say(stream::abandoned(&id, from_block)).await;
     }
 
     /// The turn was interrupted: open questions are taken back, then what was said of the open
@@ -377,7 +373,7 @@ impl Listening {
             ..Marks::default()
         };
         let frame = assistant::block(&self.head, &block, &marks);
-        let line = turn.core.speaker.say(frame).await;
+        let line = turn.core.speaker.say(untyped(frame)).await;
         turn.record_block(&line, &self.head, &block, index);
         self.heard.blocks.push(Spoken {
             line: Some(line),
@@ -391,16 +387,12 @@ impl Listening {
         let speaker = &turn.core.speaker;
         let open: Vec<u64> = self.assembler.open_blocks().collect();
         let next = self.heard.blocks.len() as u64;
-        for index in &open {
-            let frame = stream::event(&stream::block_stop(*index), Some(&id));
-            speaker.say(frame).await;
+        for index in open {
+            speaker.say(stream::block_stop(index, &id)).await;
         }
         let usage = self.assembler.message().get("usage");
-        let delta = stream::cut_delta(usage.unwrap_or(&Value::Null));
-        speaker.say(stream::event(&delta, Some(&id))).await;
-        let mut frame = stream::event(&stream::message_stop(), Some(&id));
-        stream::mark_abandoned(&mut frame, &id, next);
-        speaker.say(frame).await;
+        speaker.say(stream::cut_delta(usage, &id)).await;
+        speaker.say(stream::abandoned(&id, next)).await;
     }
 }
 

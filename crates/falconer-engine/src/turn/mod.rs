@@ -34,6 +34,7 @@ use std::time::Instant;
 
 use falconer_model::ApiRequest;
 use falconer_protocol::MessageUuid;
+use falconer_protocol::message::{CommandState, MessageOrigin};
 use serde_json::Value;
 
 use self::attempts::Asked;
@@ -44,7 +45,7 @@ use self::listen::Heard;
 use self::tally::Tally;
 use self::tools::Tools;
 use crate::frame::assistant;
-use crate::frame::lifecycle::{self, Stage};
+use crate::frame::lifecycle;
 use crate::frame::result::Ending;
 use crate::session::core::Core;
 use crate::session::queue::Prompt;
@@ -68,7 +69,7 @@ pub(crate) struct Turn {
     unshown: Option<Prompt>,
     /// The first line of the turn names the prompts.
     marked: bool,
-    origin: Option<Value>,
+    origin: Option<MessageOrigin>,
     /// In use now; another one after a fallback.
     model: String,
     fallbacks: std::collections::VecDeque<String>,
@@ -101,11 +102,11 @@ impl Fates {
 }
 
 /// How a turn ended, for the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finished {
     pub(crate) is_error: bool,
     /// What became of its prompts.
-    pub(crate) prompts: Stage,
+    pub(crate) prompts: CommandState,
 }
 
 /// Runs a turn for these prompts, from its first line to its result.
@@ -301,7 +302,7 @@ impl Turn {
         }
         for prompt in prompts {
             if let Some(uuid) = &prompt.uuid {
-                let frame = lifecycle::command(uuid, Stage::Started);
+                let frame = lifecycle::command(uuid, CommandState::Started);
                 self.core.speaker.say(frame).await;
                 self.prompts.push(uuid.clone());
                 self.folded.push(uuid.clone());

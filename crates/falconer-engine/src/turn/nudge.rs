@@ -1,6 +1,8 @@
 //! Notes to the model in the middle of a turn: to go on, to try again, that it was interrupted.
 
-use serde_json::{Value, json};
+use falconer_protocol::message::UserMessage;
+use falconer_protocol::system::Level;
+use serde_json::json;
 
 use super::Turn;
 use super::decide::{Nudge, Structured};
@@ -24,7 +26,7 @@ impl Turn {
                 );
                 self.core
                     .speaker
-                    .say(system::informational(&note, "notice"))
+                    .say(system::informational(note, Level::Notice))
                     .await;
                 prompt::nudge::REFUSAL
             }
@@ -39,14 +41,14 @@ impl Turn {
         };
         let mut frame = user::synthetic(text);
         if let (Nudge::Refusal, Some(id)) = (nudge, heard.id()) {
-            frame["refused_message_id"] = json!(id);
+            frame.refused_message_id = Some(id.to_owned());
         }
         self.say_note(frame, text).await;
         self.feed_back();
     }
 
     /// Shows a note for the model and keeps it for the next request.
-    pub(super) async fn say_note(&mut self, frame: Value, text: &str) {
+    pub(super) async fn say_note(&mut self, frame: UserMessage, text: &str) {
         let line = self.core.speaker.say(frame).await;
         self.tally.user_lines += 1;
         let block = json!({"type": "text", "text": text});

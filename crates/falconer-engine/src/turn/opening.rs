@@ -2,7 +2,8 @@
 
 use falconer_protocol::MessageUuid;
 use falconer_protocol::hook::HookEvent;
-use serde_json::{Map, Value, json};
+use falconer_protocol::system::{Informational, Level, PromptSubmitOutcome};
+use serde_json::{Value, json};
 
 use super::Turn;
 use super::hooks::Base;
@@ -18,11 +19,11 @@ enum Submitted {
         /// Texts for the model.
         contexts: Vec<String>,
         /// Lines for the host.
-        notices: Vec<Value>,
+        notices: Vec<Informational>,
     },
     Blocked {
         text: String,
-        outcome: Map<String, Value>,
+        outcome: PromptSubmitOutcome,
     },
 }
 
@@ -40,7 +41,7 @@ impl Turn {
         self.core.say_init(&self.prompts).await;
         let notices = std::mem::take(&mut self.core.state().notices);
         for text in notices {
-            let frame = system::informational(&text, "warning");
+            let frame = system::informational(text, Level::Warning);
             self.core.speaker.say(frame).await;
         }
         let contexts = match submitted {
@@ -87,7 +88,7 @@ impl Turn {
     }
 
     /// Sends lines in their order.
-    pub(super) async fn say_all(&self, lines: Vec<Value>) {
+    pub(super) async fn say_all(&self, lines: Vec<Informational>) {
         for line in lines {
             self.core.speaker.say(line).await;
         }
@@ -168,32 +169,36 @@ fn blocks_of(content: &Value) -> Vec<Value> {
 }
 
 fn read_submission(fired: Fired, prompt: &str) -> Submitted {
-    let blocked = |text: String, outcome: Value| Submitted::Blocked {
-        text,
-        outcome: outcome.as_object().cloned().unwrap_or_default(),
-    };
     let prefix = "UserPromptSubmit operation blocked by hook:";
+    let no_verdict = |why: String, kind: &str| Submitted::Blocked {
+        text: format!("{prefix}\n{why}"),
+        outcome: PromptSubmitOutcome {
+            kind: "no_verdict".to_owned(),
+            prompt_kept: false,
+            no_verdict_kind: Some(kind.to_owned()),
+            ..PromptSubmitOutcome::default()
+        },
+    };
     if let Some(block) = fired.block {
-        let text = format!("{prefix}\n{}\n\nOriginal prompt: {prompt}", block.told);
-        let mut outcome = json!({"kind": "blocked_by_hook", "prompt_kept": false});
-        if !block.reason.is_empty() {
-            outcome["reason"] = json!(block.reason);
-        }
-        return blocked(text, outcome);
+        return Submitted::Blocked {
+            text: format!("{prefix}\n{}\n\nOriginal prompt: {prompt}", block.told),
+            outcome: PromptSubmitOutcome {
+                kind: "blocked_by_hook".to_owned(),
+                prompt_kept: false,
+                reason: Some(block.reason).filter(|reason| !reason.is_empty()),
+                ..PromptSubmitOutcome::default()
+            },
+        };
     }
     match fired.no_verdict {
-        Some(NoVerdict::TimedOut(limit)) => blocked(
-            format!(
-                "{prefix}\nUserPromptSubmit hook callback timed out after {}ms",
-                limit.as_millis()
-            ),
-            json!({"kind": "no_verdict", "prompt_kept": false,
-                "no_verdict_kind": "callback_timed_out"}),
-        ),
-        Some(NoVerdict::HostClosed | NoVerdict::Cancelled) => blocked(
-            format!("{prefix}\nthe hook gave no answer"),
-            json!({"kind": "no_verdict", "prompt_kept": false, "no_verdict_kind": "cancelled"}),
-        ),
+        Some(NoVerdict::TimedOut(limit)) => {
+            let millis = limit.as_millis();
+            let why = format!("UserPromptSubmit hook callback timed out after {millis}ms");
+            no_verdict(why, "callback_timed_out")
+        }
+        Some(NoVerdict::HostClosed | NoVerdict::Cancelled) => {
+            no_verdict("the hook gave no answer".to_owned(), "cancelled")
+        }
         None => Submitted::Passed {
             notices: fired.notices("UserPromptSubmit"),
             contexts: fired.contexts,

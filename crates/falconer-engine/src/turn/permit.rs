@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
-use falconer_protocol::permission::PermissionMode;
 use falconer_rule::Place;
+use falconer_protocol::message::{
+    DecisionKind, DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta,
+};
+use falconer_protocol::permission::{DecisionReasonType, PermissionMode};
+use falconer_protocol::system::PermissionDenied;
 
 use super::call::{Context, Wanted};
 use super::consult::{self, Answerer};
-use crate::frame::system;
-use crate::frame::user::{Decision, ResultMeta};
+use crate::frame::user;
 use crate::hook;
 use crate::permission::{Because, HookDecision, Permissions, Question, RuleSource, Verdict};
 use crate::session::config::PermissionPrompt;
@@ -23,14 +26,14 @@ pub(crate) enum Permit {
     Granted {
         /// Instead of the model's input.
         input: Option<Object>,
-        decision: Decision,
+        decision: PermissionDecision,
         bounds: Bounds,
     },
     /// The host changed the input into something the tool does not take.
     Misused(String),
     Denied {
         text: String,
-        meta: ResultMeta,
+        meta: ToolResultMeta,
     },
     Interrupted {
         /// It goes into `permission_denials`.
@@ -81,7 +84,7 @@ pub(crate) async fn decide(
         } => {
             let denial = Denial {
                 text: message,
-                reason_type: reason_type.map(|it| it.as_str().to_owned()),
+                reason_type,
                 reason,
                 telling,
             };
@@ -262,34 +265,35 @@ pub(crate) fn may_look(context: &Context, target: &Target) -> Option<Bounds> {
 }
 
 /// How an allowed call is explained on the wire.
-fn accepted(because: &Because) -> Decision {
+fn accepted(because: &Because) -> PermissionDecision {
+    use DecisionReasonType as Reason;
+    use DecisionSource as Source;
+
     let (source, reason_type) = match because {
-        Because::Hook(_) => ("hook", Some("hook")),
+        Because::Hook(_) => (Source::Hook, Some(Reason::Hook)),
         Because::Rule {
             source: RuleSource::Session,
             ..
-        } => ("user_temporary", Some("rule")),
+        } => (Source::UserTemporary, Some(Reason::Rule)),
         Because::Rule {
             source: RuleSource::User | RuleSource::Local,
             ..
-        } => ("user_permanent", Some("rule")),
-        Because::Rule { .. } => ("config", Some("rule")),
-        Because::EveryPart(_) | Because::ReadOnlyCommand => ("config", Some("subcommandResults")),
-        Because::Mode(_) | Because::ReadInside => ("config", Some("mode")),
-        _ => ("config", None),
+        } => (Source::UserPermanent, Some(Reason::Rule)),
+        Because::Rule { .. } => (Source::Config, Some(Reason::Rule)),
+        Because::EveryPart(_) | Because::ReadOnlyCommand => {
+            (Source::Config, Some(Reason::SubcommandResults))
+        }
+        Because::Mode(_) | Because::ReadInside => (Source::Config, Some(Reason::Mode)),
+        _ => (Source::Config, None),
     };
-    Decision {
-        accepted: true,
-        source,
-        reason_type: reason_type.map(str::to_owned),
-    }
+    user::decision(DecisionKind::Accept, source, reason_type)
 }
 
 /// A denial without a question.
 #[derive(Debug)]
 pub(super) struct Denial {
     pub(super) text: String,
-    pub(super) reason_type: Option<String>,
+    pub(super) reason_type: Option<DecisionReasonType>,
     pub(super) reason: Because,
     pub(super) telling: Telling,
 }
@@ -335,20 +339,14 @@ pub(super) async fn refuse(
         Because::Rule { .. } | Because::PartForbidden { .. } | Because::Mode(_) | Because::Hook(_)
     );
     let (by_rule, reason_type) = match unwatched && !by_rule {
-        true => (true, Some("asyncAgent".to_owned())),
+        true => (true, Some(DecisionReasonType::AsyncAgent)),
         false => (by_rule, reason_type),
     };
     let said = match &reason {
         Because::Hook(Some(words)) => Some(words.clone()),
         _ => by_rule.then(|| reason.to_string()),
     };
-    let frame = system::permission_denied(
-        &wanted.name,
-        &wanted.id,
-        &text,
-        reason_type.as_deref().filter(|_| by_rule),
-        said.as_deref(),
-    );
+    let reason_type = reason_type.filter(|_| by_rule);
     // A file that a rule closes is to the CLI an input that does not fit, not a decision worth
     // telling.
     let is_hidden = matches!(
@@ -356,23 +354,26 @@ pub(super) async fn refuse(
         (Target::Read(_) | Target::Write(_), Because::Rule { .. })
     );
     if telling.is_aloud(&reason) && !is_hidden {
-        core.speaker.say(frame).await;
+        core.speaker
+            .say(PermissionDenied {
+                tool_name: wanted.name.clone(),
+                tool_use_id: wanted.id.clone(),
+                decision_reason_type: reason_type.clone(),
+                decision_reason: said,
+                message: Some(text.clone()),
+                ..PermissionDenied::default()
+            })
+            .await;
     }
     let kind = if by_rule {
-        "permission-rule"
+        NonExecutionKind::PermissionRule
     } else {
-        "user-rejected"
+        NonExecutionKind::UserRejected
     };
-    let meta = ResultMeta {
-        non_execution: (!is_hidden).then_some(kind),
-        decision: Some(Decision {
-            accepted: false,
-            source: match reason.source() {
-                Some(RuleSource::User | RuleSource::Local) => "user_reject",
-                _ => "config",
-            },
-            reason_type: reason_type.filter(|_| by_rule),
-        }),
+    let source = match reason.source() {
+        Some(RuleSource::User | RuleSource::Local) => DecisionSource::UserReject,
+        _ => DecisionSource::Config,
     };
+    let meta = user::rejected((!is_hidden).then_some(kind), source, reason_type);
     Permit::Denied { text, meta }
 }

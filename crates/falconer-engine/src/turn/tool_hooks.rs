@@ -1,11 +1,16 @@
 //! Hooks around a call: what they say before it, and after it.
 
 use falconer_protocol::hook::{HookEvent, HookPermissionDecision};
+use falconer_protocol::message::{
+    DecisionKind, DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta,
+};
+use falconer_protocol::permission::DecisionReasonType;
+use falconer_protocol::system::Informational;
 use serde_json::{Value, json};
 
 use super::call::{Context, Done, Fate, REJECTED, Wanted, check, text_of};
 use super::hooks::Base;
-use crate::frame::user::{Decision, ResultMeta};
+use crate::frame::user;
 use crate::hook::{Fired, NoVerdict};
 use crate::tool::{Outcome, Tool};
 
@@ -37,7 +42,7 @@ impl Refusal {
             Self::HostClosed => {
                 let mut done = Done::plain(wanted, Outcome::error(NOT_NOW));
                 done.outcome.output = Some(json!(NOT_NOW));
-                done.meta.non_execution = Some("cancelled");
+                done.meta.non_execution_kind = Some(NonExecutionKind::Cancelled);
                 done
             }
             Self::TimedOut => Done::plain(
@@ -47,7 +52,7 @@ impl Refusal {
                      not executed. The host may be out of reach.",
                 ),
             ),
-            Self::Denied(text) => Done::denied(wanted, text, by_hook(false)),
+            Self::Denied(text) => Done::denied(wanted, text, denied_by_hook()),
             Self::Deferred => Done {
                 fate: Fate::Deferred,
                 ..Done::plain(wanted, Outcome::error("put off by a hook"))
@@ -57,15 +62,18 @@ impl Refusal {
     }
 }
 
-/// The decision of a hook, for the meta of a result.
-pub(super) fn by_hook(accepted: bool) -> ResultMeta {
-    ResultMeta {
-        non_execution: (!accepted).then_some("permission-rule"),
-        decision: Some(Decision {
-            accepted,
-            source: "hook",
-            reason_type: Some("hook".to_owned()),
-        }),
+/// Makes the decision of a hook.
+pub(super) fn hook_decision(decision: DecisionKind) -> PermissionDecision {
+    let reason = Some(DecisionReasonType::Hook);
+    user::decision(decision, DecisionSource::Hook, reason)
+}
+
+/// Makes the meta of a call that a hook denied.
+pub(super) fn denied_by_hook() -> ToolResultMeta {
+    ToolResultMeta {
+        non_execution_kind: Some(NonExecutionKind::PermissionRule),
+        permission_decision: Some(hook_decision(DecisionKind::Reject)),
+        ..ToolResultMeta::default()
     }
 }
 
@@ -74,7 +82,7 @@ pub(super) async fn before(
     context: &Context,
     tool: &dyn Tool,
     wanted: &mut Wanted,
-) -> (Vec<Value>, Result<Hooked, Refusal>) {
+) -> (Vec<Informational>, Result<Hooked, Refusal>) {
     let hooks = &context.core.hooks;
     if !hooks.has(&HookEvent::PreToolUse) {
         return (Vec::new(), Ok(Hooked::default()));

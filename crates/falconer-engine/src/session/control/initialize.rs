@@ -81,7 +81,7 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     }
     let reply = introduce(&core, payload);
     if repeated || started {
-        return Outcome::Then(reply, vec![core.tasks_frame()]);
+        return Outcome::Then(reply, vec![core.tasks_frame().into()]);
     }
     reply.into()
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use falconer_protocol::MessageUuid;
+use falconer_protocol::message::CommandState;
+use falconer_protocol::system::ControlRequestProgress;
 use serde_json::{Value, json};
 
 use super::{Outcome, text};
-use crate::frame::lifecycle::{self, Stage};
+use crate::frame::lifecycle;
 use crate::frame::reply::Reply;
-use crate::frame::system;
 use crate::session::actor::Actor;
 use crate::session::core::Core;
 use crate::session::line::Request;
@@ -21,7 +22,7 @@ pub(super) async fn interrupt(actor: &mut Actor, request: &Request) -> Outcome {
     if request.body["cancel_queued"] == Value::Bool(true) {
         let cancelled = core.queue().cancel_all();
         for uuid in &cancelled {
-            let frame = lifecycle::command(uuid, Stage::Cancelled);
+            let frame = lifecycle::command(uuid, CommandState::Cancelled);
             core.speaker.say(frame).await;
         }
         payload["cancelled"] = json!(cancelled);
@@ -51,7 +52,7 @@ pub(super) async fn cancel_message(actor: &mut Actor, body: &Value) -> Outcome {
     let cancelled = core.queue().cancel(&uuid);
     if let Some(prompt) = &cancelled {
         core.record.cancelled(prompt);
-        let frame = lifecycle::command(&uuid, Stage::Cancelled);
+        let frame = lifecycle::command(&uuid, CommandState::Cancelled);
         core.speaker.say(frame).await;
     }
     Reply::Success(json!({"cancelled": cancelled.is_some()})).into()
@@ -68,9 +69,13 @@ pub(super) async fn side_question(core: &Arc<Core>, request: &Request) -> Outcom
         Ok(question) => question.to_owned(),
         Err(reply) => return reply.into(),
     };
-    if let Some(id) = &request.id {
+    if let Some(id) = request.id.as_ref().and_then(Value::as_str) {
         core.speaker
-            .say(system::request_progress(id, "started"))
+            .say(ControlRequestProgress {
+                request_id: id.into(),
+                status: "started".to_owned(),
+                ..ControlRequestProgress::default()
+            })
             .await;
     }
     let core = Arc::clone(core);

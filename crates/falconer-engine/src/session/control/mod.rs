@@ -17,6 +17,7 @@ mod variables;
 
 pub(super) use initialize::set_schema;
 
+use falconer_protocol::Message;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ use crate::frame::reply::Reply;
 pub(super) enum Outcome {
     Now(Reply),
     /// An answer, and lines that follow it.
-    Then(Reply, Vec<Value>),
+    Then(Reply, Vec<Message>),
     /// An answer that takes time.
     Later(BoxFuture<'static, Reply>),
     /// Work that takes time and answers by itself.

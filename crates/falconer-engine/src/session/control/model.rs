@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use falconer_protocol::system::Level;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -135,7 +136,7 @@ async fn take(core: &Core, wish: &Wish, messages: Vec<String>) {
         core.speaker.say(user::replay(&Value::String(text))).await;
     }
     for message in messages {
-        let frame = system::informational(&message, "notice");
+        let frame = system::informational(message, Level::Notice);
         core.speaker.say(frame).await;
     }
 }

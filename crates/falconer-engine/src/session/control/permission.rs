@@ -1,5 +1,6 @@
 //! Modes and rules.
 
+use falconer_protocol::Message;
 use falconer_protocol::permission::PermissionMode;
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ pub(super) fn set_mode(core: &Core, body: &Value) -> Outcome {
     match core.switch_mode(mode.clone()) {
         Ok(told) => {
             let reply = Reply::Success(json!({"mode": mode}));
-            Outcome::Then(reply, told.into_iter().collect())
+            Outcome::Then(reply, told.into_iter().map(Message::from).collect())
         }
         Err(ModeRefused::BypassLocked) => Reply::coded(
             "bypass_not_launched",
