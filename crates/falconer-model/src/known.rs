@@ -1,6 +1,6 @@
 //! Which models there are: aliases, and what each can do.
 
-use serde_json::{Value, json};
+use falconer_protocol::control::ModelInfo;
 
 /// What is used when nobody chooses.
 pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
@@ -124,7 +124,7 @@ fn version(id: &str) -> Option<(&str, u32, u32)> {
 }
 
 /// The models, for `initialize` and `list_models`.
-pub fn list_models() -> Value {
+pub fn list_models() -> Vec<ModelInfo> {
     let default = info(
         "default",
         DEFAULT_MODEL,
@@ -134,22 +134,22 @@ pub fn list_models() -> Value {
     let rest = KNOWN_MODELS
         .iter()
         .map(|it| info(it.alias, it.id, it.display, it.about));
-    Value::Array(std::iter::once(default).chain(rest).collect())
+    std::iter::once(default).chain(rest).collect()
 }
 
-fn info(value: &str, id: &str, display: &str, about: &str) -> Value {
-    let mut info = json!({
-        "value": value,
-        "resolvedModel": id,
-        "displayName": display,
-        "description": about,
-    });
-    if takes_effort(id) {
-        info["supportsEffort"] = json!(true);
-        info["supportedEffortLevels"] = json!(["low", "medium", "high", "xhigh", "max"]);
-        info["supportsAdaptiveThinking"] = json!(true);
+fn info(value: &str, id: &str, display: &str, about: &str) -> ModelInfo {
+    let takes_effort = takes_effort(id);
+    let levels = || ["low", "medium", "high", "xhigh", "max"].map(str::to_owned);
+    ModelInfo {
+        value: value.to_owned(),
+        resolved_model: Some(id.to_owned()),
+        display_name: Some(display.to_owned()),
+        description: Some(about.to_owned()),
+        supports_effort: takes_effort.then_some(true),
+        supported_effort_levels: takes_effort.then(|| levels().to_vec()),
+        supports_adaptive_thinking: takes_effort.then_some(true),
+        ..ModelInfo::default()
     }
-    info
 }
 
 #[cfg(test)]

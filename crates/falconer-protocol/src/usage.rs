@@ -37,9 +37,9 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What output tokens were used for.
+    /// Output tokens by use.
     pub struct OutputTokensDetails {
-        /// For reasoning.
+        /// Tokens of the reasoning.
         pub thinking_tokens ? u64,
     }
 }

@@ -1,9 +1,10 @@
 //! `assistant` lines: finished blocks of the model, and texts the engine writes in its place.
 
-use falconer_protocol::MessageUuid;
-use serde_json::{Map, Value, json};
-
-use crate::tool::ToolOrigin;
+use falconer_protocol::content::ContentBlock;
+use falconer_protocol::message::{ApiMessage, AssistantMessage, StopReason};
+use falconer_protocol::usage::{CacheCreation, ServerToolUsage, Usage};
+use falconer_protocol::{MessageUuid, Object};
+use serde_json::Value;
 
 /// The model's name on lines the engine wrote.
 pub(crate) const SYNTHETIC: &str = "<synthetic>";
@@ -12,7 +13,7 @@ pub(crate) const SYNTHETIC: &str = "<synthetic>";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     /// The message as `message_start` had it, without content.
-    pub(crate) message: Map<String, Value>,
+    pub(crate) message: Object,
     pub(crate) request_id: Option<String>,
     pub(crate) delivery: Delivery,
 }
@@ -27,129 +28,91 @@ pub(crate) enum Delivery {
     Whole,
 }
 
-/// What only some lines have.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Marks {
-    /// The prompts behind the turn; only on its first line.
-    pub(crate) prompts: Vec<MessageUuid>,
-    /// The turn was interrupted in the middle of this block.
-    pub(crate) aborted: bool,
-    pub(crate) supersedes: Vec<MessageUuid>,
-    pub(crate) thinking_ms: Option<u64>,
-    pub(crate) thinking_display: Option<String>,
-    /// What people call the tool of a server.
-    pub(crate) tool: Option<ToolOrigin>,
-}
-
-/// One finished block.
-pub(crate) fn block(head: &Head, block: &Value, marks: &Marks) -> Value {
-    let mut message = head.message.clone();
-    message.insert("content".to_owned(), json!([block]));
-    if head.delivery == Delivery::Streamed {
-        message.insert("stop_reason".to_owned(), Value::Null);
-        message.insert("stop_sequence".to_owned(), Value::Null);
-    }
-    message
-        .entry("context_management".to_owned())
-        .or_insert(Value::Null);
-    let mut frame = line(&Value::Object(message));
-    if let Some(id) = &head.request_id {
-        frame["request_id"] = json!(id);
-    }
-    mark(&mut frame, marks);
-    if let Some(tool) = &marks.tool {
-        frame["tool_use_meta"] = tool_meta(&block["id"], tool);
-    } else if let Some(name) = absent_tool(block) {
-        let meta = json!([{"id": block["id"], "display_name": crate::mcp::readable(name)}]);
-        frame["tool_use_meta"] = meta;
-    }
-    frame
-}
-
-/// The name of a server's tool that is not there.
-fn absent_tool(block: &Value) -> Option<&str> {
-    let name = block.get("name").filter(|_| block["type"] == "tool_use")?;
-    let (_, own_name) = name.as_str()?.strip_prefix("mcp__")?.split_once("__")?;
-    Some(own_name)
-}
-
-fn tool_meta(id: &Value, tool: &ToolOrigin) -> Value {
-    json!([{
-        "id": id,
-        "display_name": tool.title,
-        "server_display_name": tool.server,
-        "tool_name": tool.own_name,
-    }])
-}
-
-fn mark(frame: &mut Value, marks: &Marks) {
-    if let Some(ms) = marks.thinking_ms {
-        frame["thinking_duration_ms"] = json!(ms);
-        if let Some(display) = &marks.thinking_display {
-            frame["thinking_display"] = json!(display);
+impl Head {
+    fn with(&self, block: &Value) -> ApiMessage {
+        let mut fields = self.message.clone();
+        fields.insert("content".to_owned(), Value::Array(vec![block.clone()]));
+        let read = falconer_protocol::from_value(Value::Object(fields));
+        let message = read.unwrap_or_else(|_| ApiMessage {
+            content: vec![super::block(block)],
+            ..ApiMessage::default()
+        });
+        let message = message.with_empty("context_management");
+        match self.delivery {
+            Delivery::Whole => message,
+            Delivery::Streamed => ApiMessage {
+                stop_reason: None,
+                stop_sequence: None,
+                ..message
+            }
+            .with_empty("stop_reason")
+            .with_empty("stop_sequence"),
         }
     }
-    if marks.aborted {
-        frame["aborted"] = Value::Bool(true);
+}
+
+/// Makes the line of a finished block.
+pub(crate) fn block(head: &Head, block: &Value) -> AssistantMessage {
+    AssistantMessage {
+        request_id: head.request_id.clone(),
+        ..line(head.with(block))
     }
-    if !marks.supersedes.is_empty() {
-        frame["supersedes"] = json!(marks.supersedes);
-    }
-    mark_prompts(frame, &marks.prompts);
 }
 
 /// Says which prompts a line answers; of several, the last one stands for all.
-pub(crate) fn mark_prompts(frame: &mut Value, prompts: &[MessageUuid]) {
+pub(crate) fn mark_prompts(line: &mut AssistantMessage, prompts: Vec<MessageUuid>) {
     if let Some(last) = prompts.last() {
-        frame["user_message_uuid"] = json!(last);
-        frame["user_message_uuids"] = json!(prompts);
+        line.user_message_uuid = Some(last.clone());
+        line.user_message_uuids = Some(prompts);
     }
 }
 
-/// A text of the engine in the model's place, with further fields beside the message.
-pub(crate) fn synthetic(text: &str, stop: &SyntheticStop, beside: Map<String, Value>) -> Value {
-    let mut frame = line(&json!({
-        "id": uuid::Uuid::new_v4().to_string(),
-        "type": "message",
-        "role": "assistant",
-        "model": SYNTHETIC,
-        "content": [{"type": "text", "text": text}],
-        "stop_reason": stop.reason,
-        "stop_sequence": stop.sequence,
-        "stop_details": stop.details,
-        "usage": zero_usage(),
-        "container": null,
-        "context_management": null,
-        "diagnostics": null,
-    }));
-    if let Value::Object(frame) = &mut frame {
-        frame.extend(beside);
-    }
-    frame
+/// Makes the line of a text of the engine in the model's place.
+pub(crate) fn synthetic(text: &str, stop: SyntheticStop) -> AssistantMessage {
+    let message = ApiMessage {
+        id: Some(uuid::Uuid::new_v4().to_string()),
+        kind: Some("message".to_owned()),
+        role: Some("assistant".to_owned()),
+        model: Some(SYNTHETIC.to_owned()),
+        content: vec![ContentBlock::text(text)],
+        stop_reason: Some(stop.reason),
+        stop_sequence: stop.sequence.map(str::to_owned),
+        stop_details: stop.details.map(|it| Box::new(Value::Object(it))),
+        usage: Some(zero_usage()),
+        ..ApiMessage::default()
+    };
+    line(
+        message
+            .with_empty("stop_sequence")
+            .with_empty("stop_details")
+            .with_empty("container")
+            .with_empty("context_management")
+            .with_empty("diagnostics"),
+    )
 }
 
 /// How a synthetic message says that it ended.
 #[derive(Debug, Clone)]
 pub(crate) struct SyntheticStop {
-    pub(crate) reason: &'static str,
-    pub(crate) sequence: Option<&'static str>,
-    pub(crate) details: Value,
+    reason: StopReason,
+    sequence: Option<&'static str>,
+    details: Option<Object>,
 }
 
 impl SyntheticStop {
     /// The end of an error text.
     pub(crate) fn error() -> Self {
         Self {
-            reason: "stop_sequence",
+            reason: StopReason::StopSequence,
             sequence: Some(""),
-            details: Value::Null,
+            details: None,
         }
     }
 
     /// The end of a refusal.
-    pub(crate) fn refusal(details: Value) -> Self {
+    pub(crate) fn refusal(details: Option<Object>) -> Self {
         Self {
-            reason: "refusal",
+            reason: StopReason::Refusal,
             sequence: Some(""),
             details,
         }
@@ -158,35 +121,44 @@ impl SyntheticStop {
     /// The end of a command's output.
     pub(crate) fn command() -> Self {
         Self {
-            reason: "end_turn",
+            reason: StopReason::EndTurn,
             sequence: None,
-            details: Value::Null,
+            details: None,
         }
     }
 }
 
-fn zero_usage() -> Value {
-    json!({
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
-        "output_tokens_details": null,
-        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
-        "service_tier": null,
-        "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
-        "inference_geo": null,
-        "iterations": null,
-        "speed": null,
-        "fallback_credit": null,
-    })
+fn zero_usage() -> Usage {
+    let usage = Usage {
+        input_tokens: Some(0),
+        output_tokens: Some(0),
+        cache_creation_input_tokens: Some(0),
+        cache_read_input_tokens: Some(0),
+        server_tool_use: Some(ServerToolUsage {
+            web_search_requests: Some(0),
+            web_fetch_requests: Some(0),
+            ..ServerToolUsage::default()
+        }),
+        cache_creation: Some(CacheCreation {
+            ephemeral_1h_input_tokens: Some(0),
+            ephemeral_5m_input_tokens: Some(0),
+            ..CacheCreation::default()
+        }),
+        ..Usage::default()
+    };
+    usage
+        .with_empty("output_tokens_details")
+        .with_empty("service_tier")
+        .with_empty("inference_geo")
+        .with_empty("iterations")
+        .with_empty("speed")
+        .with_empty("fallback_credit")
 }
 
-fn line(message: &Value) -> Value {
-    json!({
-        "type": "assistant",
-        "message": message,
-        "parent_tool_use_id": null,
-        "timestamp": super::user::now(),
-    })
+fn line(message: ApiMessage) -> AssistantMessage {
+    AssistantMessage {
+        message,
+        timestamp: Some(super::user::now()),
+        ..AssistantMessage::default()
+    }
 }

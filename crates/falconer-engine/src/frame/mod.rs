@@ -13,9 +13,9 @@ pub(crate) mod user;
 mod speaker;
 
 use bytes::Bytes;
+use falconer_protocol::Object;
 use falconer_protocol::content::ContentBlock;
 use falconer_protocol::usage::Usage;
-use falconer_protocol::{Message, Object};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -87,12 +87,4 @@ pub(crate) fn completed(missing: &Usage, usage: Option<&Object>) -> Usage {
 fn block(block: &Value) -> ContentBlock {
     let read = falconer_protocol::from_value(block.clone());
     read.unwrap_or_else(|_| ContentBlock::text(block.to_string()))
-}
-
-/// A line of a family that has no types yet.
-pub(crate) fn untyped(frame: Value) -> Message {
-    match frame {
-        Value::Object(object) => Message::Unknown(object),
-        _ => Message::default(),
-    }
 }

@@ -1,6 +1,12 @@
 //! Answers to control requests of the host.
 
-use serde_json::{Map, Value, json};
+use falconer_protocol::RequestId;
+use falconer_protocol::control::{
+    ControlError, ControlReply, ControlRequest, ControlResponse, ControlSuccess, EngineRequest,
+    InitializeResponse,
+};
+use serde::Serialize;
+use serde_json::Value;
 
 /// What a control request comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,27 +17,34 @@ pub(crate) enum Reply {
     Success(Value),
     /// The answer to `initialize`, with the questions that are still open.
     Introduction {
-        payload: Value,
-        open_questions: Vec<Value>,
+        payload: Box<InitializeResponse>,
+        open_questions: Vec<ControlRequest>,
     },
     Failure(Failure),
 }
 
 /// Why a control request failed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) error: String,
     pub(crate) code: Option<&'static str>,
-    /// Fields beside the error.
-    pub(crate) beside: Map<String, Value>,
+    /// The model that stays in use.
+    pub(crate) model: Option<String>,
 }
 
 impl Reply {
+    /// Makes a success with a payload.
+    pub(crate) fn success(payload: &impl Serialize) -> Self {
+        match serde_json::to_value(payload) {
+            Ok(payload) => Self::Success(payload),
+            Err(error) => Self::failure(error.to_string()),
+        }
+    }
+
     pub(crate) fn failure(error: impl Into<String>) -> Self {
         Self::Failure(Failure {
             error: error.into(),
-            code: None,
-            beside: Map::new(),
+            ..Failure::default()
         })
     }
 
@@ -39,7 +52,7 @@ impl Reply {
         Self::Failure(Failure {
             error: error.into(),
             code: Some(code),
-            beside: Map::new(),
+            ..Failure::default()
         })
     }
 
@@ -52,41 +65,57 @@ impl Reply {
     }
 
     /// The line; a request without an id gets an answer without one.
-    pub(crate) fn frame(self, request_id: Option<&Value>) -> Value {
-        let mut body = Map::new();
-        let word = match self {
-            Self::Failure(_) => "error",
-            Self::Done | Self::Success(_) | Self::Introduction { .. } => "success",
-        };
-        body.insert("subtype".to_owned(), json!(word));
-        if let Some(id) = request_id {
-            body.insert("request_id".to_owned(), id.clone());
-        }
-        match self {
-            Self::Done => {}
-            Self::Success(payload) => {
-                body.insert("response".to_owned(), payload);
-            }
+    pub(crate) fn frame(self, request_id: Option<&Value>) -> ControlResponse {
+        let mut reply = match self {
+            Self::Done => ControlReply::Success(ControlSuccess::default()),
+            Self::Success(payload) => ControlReply::Success(ControlSuccess {
+                response: Some(payload),
+                ..ControlSuccess::default()
+            }),
             Self::Introduction {
                 payload,
                 open_questions,
-            } => {
-                body.insert("response".to_owned(), payload);
-                let asks = |it: &&Value| it["request"]["subtype"] == "can_use_tool";
-                let open: Vec<&Value> = open_questions.iter().filter(asks).collect();
-                body.insert("pending_permission_requests".to_owned(), json!(open));
-                let dialogs = |it: &&Value| it["request"]["subtype"] == "request_user_dialog";
-                let open: Vec<&Value> = open_questions.iter().filter(dialogs).collect();
-                body.insert("pending_user_dialog_requests".to_owned(), json!(open));
+            } => match serde_json::to_value(&payload) {
+                Ok(payload) => ControlReply::Success(introduction(payload, open_questions)),
+                Err(error) => return Self::failure(error.to_string()).frame(request_id),
+            },
+            Self::Failure(failure) => ControlReply::Error(ControlError {
+                error: failure.error,
+                error_code: failure.code.map(str::to_owned),
+                model: failure.model,
+                ..ControlError::default()
+            }),
+        };
+        let (id, extra) = match &mut reply {
+            ControlReply::Success(reply) => (&mut reply.request_id, &mut reply.extra),
+            ControlReply::Error(reply) => (&mut reply.request_id, &mut reply.extra),
+            _ => return ControlResponse::from(reply),
+        };
+        match request_id {
+            Some(Value::String(text)) => *id = Some(RequestId::new(text)),
+            // A host that counts its requests gets its numbers back.
+            Some(other) => {
+                extra.insert("request_id", other.clone());
             }
-            Self::Failure(failure) => {
-                body.insert("error".to_owned(), json!(failure.error));
-                if let Some(code) = failure.code {
-                    body.insert("error_code".to_owned(), json!(code));
-                }
-                body.extend(failure.beside);
-            }
+            None => {}
         }
-        json!({"type": "control_response", "response": body})
+        ControlResponse::from(reply)
+    }
+}
+
+fn introduction(payload: Value, open_questions: Vec<ControlRequest>) -> ControlSuccess {
+    let (mut permissions, mut dialogs) = (Vec::new(), Vec::new());
+    for question in open_questions {
+        match question.request {
+            EngineRequest::CanUseTool(_) => permissions.push(question),
+            EngineRequest::RequestUserDialog(_) => dialogs.push(question),
+            _ => {}
+        }
+    }
+    ControlSuccess {
+        response: Some(payload),
+        pending_permission_requests: Some(permissions),
+        pending_user_dialog_requests: Some(dialogs),
+        ..ControlSuccess::default()
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use falconer_secret::Environment;
+use falconer_protocol::control::ControlResponse;
 use falconer_protocol::system::{SessionState, SessionStateChanged};
 use falconer_protocol::{Message, MessageUuid, SessionId, ToolUseId};
-use serde_json::Value;
+use falconer_secret::Environment;
 
 use super::Outbox;
 
@@ -83,8 +83,8 @@ impl Speaker {
     }
 
     /// Sends a frame that belongs to no session: answers to control requests.
-    pub(crate) async fn reply(&self, frame: &Value) {
-        self.outbox.send(frame).await;
+    pub(crate) async fn reply(&self, answer: &ControlResponse) {
+        self.outbox.send(answer).await;
     }
 
     /// Says what the session does, to hosts that want to know.
@@ -109,6 +109,7 @@ pub(crate) fn new_uuid() -> MessageUuid {
 #[cfg(test)]
 mod tests {
     use falconer_protocol::message::UserMessage;
+    use serde_json::Value;
 
     use super::*;
 

@@ -1,12 +1,15 @@
 //! A session that is refused before it begins: what stderr says, and what the host gets.
 
 use bytes::Bytes;
-use falconer_protocol::SessionId;
-use falconer_protocol::message::{InvalidConfigFile, StartupFailureReason};
-use serde_json::{Value, json};
+use falconer_protocol::message::{
+    InvalidConfigFile, ResultMessage, ResultSubtype, StartupFailureReason,
+};
+use falconer_protocol::{Number, SessionId};
 use uuid::Uuid;
 
 use super::flags::FlagProblem;
+use crate::frame::{new_uuid, result};
+use crate::session::ledger::Tokens;
 
 /// Why a session does not start. The exit code is always 1.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,58 +141,30 @@ impl StartupFailure {
         if report.when == When::Wanted && results == FailureResults::Unasked {
             return None;
         }
-        falconer_protocol::to_line(&report.frame()).ok()
+        falconer_protocol::to_line(&report.result()).ok()
     }
 }
 
 impl Report {
-    fn frame(&self) -> Value {
-        let session = match &self.session {
-            Some(session) => session.as_str().to_owned(),
-            None => Uuid::new_v4().to_string(),
-        };
-        let mut frame = json!({
-            "type": "result",
-            "subtype": "error_during_execution",
-            "duration_ms": 0,
-            "duration_api_ms": 0,
-            "is_error": true,
-            "num_turns": 0,
-            "stop_reason": null,
-            "session_id": session,
-            "total_cost_usd": 0,
-            "usage": no_usage(),
-            "modelUsage": {},
-            "permission_denials": [],
-            "uuid": Uuid::new_v4().to_string(),
-            "errors": [self.text],
-        });
-        if let Some(reason) = &self.reason {
-            frame["startup_failure_reason"] = reason.as_str().into();
-        }
-        if let Some(file) = &self.invalid_config {
-            frame["invalid_config_file"] = serde_json::to_value(file).unwrap_or_default();
-        }
-        frame["result_index"] = 0.into();
-        frame
+    fn result(&self) -> ResultMessage {
+        let fresh = || SessionId::new(Uuid::new_v4().to_string());
+        result::spelled_out(ResultMessage {
+            subtype: ResultSubtype::ErrorDuringExecution,
+            duration_ms: Some(Number::default()),
+            duration_api_ms: Some(Number::default()),
+            is_error: true,
+            num_turns: Some(0),
+            session_id: Some(self.session.clone().unwrap_or_else(fresh)),
+            total_cost_usd: Some(Number::default()),
+            usage: Some(Tokens::default().usage()),
+            uuid: Some(new_uuid()),
+            errors: vec![self.text.clone()],
+            startup_failure_reason: self.reason.clone(),
+            invalid_config_file: self.invalid_config.clone(),
+            result_index: Some(0),
+            ..ResultMessage::default()
+        })
     }
-}
-
-fn no_usage() -> Value {
-    json!({
-        "output_tokens_details": { "thinking_tokens": 0 },
-        "input_tokens": 0,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
-        "output_tokens": 0,
-        "server_tool_use": { "web_search_requests": 0, "web_fetch_requests": 0 },
-        "service_tier": "standard",
-        "cache_creation": { "ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0 },
-        "inference_geo": "",
-        "iterations": [],
-        "speed": "standard",
-        "fallback_credit": null,
-    })
 }
 
 impl From<FlagProblem> for StartupFailure {

@@ -1,15 +1,18 @@
 //! Commands that work without a terminal: `/clear`, `/context`, `/cost`, `/usage`, `/model`.
 
 use falconer_protocol::SessionId;
+use falconer_protocol::control::SlashCommand;
 use falconer_protocol::hook::HookEvent;
-use serde_json::{Map, Value, json};
+use falconer_protocol::message::{
+    AssistantMessage, ContextReport, LocalCommandOutcome, LocalCommandRun,
+};
 
 use super::config::Commands;
 use super::queue::Prompt;
 use super::switch::{Source, Switch};
 use crate::frame::assistant::{self, SyntheticStop};
-use crate::frame::result::Ending;
-use crate::frame::{lifecycle, system, untyped};
+use crate::frame::result::{self, Ending};
+use crate::frame::{lifecycle, system};
 use crate::turn::Turn;
 use crate::turn::hooks::Base;
 
@@ -55,17 +58,26 @@ const TERMINAL_ONLY: &[&str] = &[
 ];
 
 /// The commands, for `initialize`.
-pub(crate) fn listing() -> Value {
-    let entry = |(name, about, hint): &(&str, &str, &str)| json!({"name": name, "description": about, "argumentHint": hint, "builtin": true});
+pub(crate) fn listing() -> Vec<SlashCommand> {
+    let entry = |(name, about, hint): &(&str, &str, &str)| SlashCommand {
+        name: (*name).to_owned(),
+        description: Some((*about).to_owned()),
+        argument_hint: Some((*hint).to_owned()),
+        builtin: Some(true),
+        ..SlashCommand::default()
+    };
     ABOUT.iter().map(entry).collect()
 }
 
 /// What a command says, and how it is marked.
+#[derive(Default)]
 struct Said {
     text: String,
-    marks: Map<String, Value>,
-    /// `local_command` of the result.
-    ran: Option<String>,
+    run: Option<LocalCommandRun>,
+    outcome: Option<LocalCommandOutcome>,
+    context: Option<ContextReport>,
+    /// `local_command` of the result, if it has run.
+    name: Option<String>,
 }
 
 impl Turn {
@@ -87,14 +99,16 @@ impl Turn {
             }
             "context" => {
                 let (text, usage) = self.core.context_report().await;
-                let mut said = ran(name, arguments, text);
-                said.marks.insert("context_usage".to_owned(), usage);
+                let said = Said {
+                    context: Some(usage),
+                    ..ran(name, arguments, text)
+                };
                 self.say_command(said).await
             }
             "cost" | "usage" => {
                 let text = self.core.ledger().words();
                 let said = Said {
-                    ran: Some(name.to_owned()),
+                    name: Some(name.to_owned()),
                     ..ran("usage", arguments, text)
                 };
                 self.say_command(said).await
@@ -141,23 +155,24 @@ impl Turn {
     }
 
     async fn show_command(&mut self, said: Said) -> Ending {
-        let mut beside = said.marks;
         let source = format!("<local-command-stdout>{}</local-command-stdout>", said.text);
-        beside.insert("local_command_source".to_owned(), json!(source));
-        let frame = assistant::synthetic(&said.text, &SyntheticStop::command(), beside.clone());
-        self.core.speaker.say(untyped(frame)).await;
-        let ending = Ending::local(said.text);
-        match said.ran {
-            Some(name) => {
-                let run = &beside["local_command_run"];
-                let word = |key: &str| run[key].as_str().unwrap_or_default();
-                let (command, arguments) = (word("command"), word("args"));
-                let prompt = self.prompts.last();
-                self.core.replay_command(command, arguments, prompt).await;
-                ending.with("local_command", json!(name))
-            }
-            None => ending,
+        let frame = AssistantMessage {
+            local_command_source: Some(source),
+            local_command_run: said.run.clone().map(Box::new),
+            local_command_outcome: said.outcome.map(Box::new),
+            context_usage: said.context.map(Box::new),
+            ..assistant::synthetic(&said.text, SyntheticStop::command())
+        };
+        self.core.speaker.say(frame).await;
+        let mut ending = result::local(said.text);
+        if let Some(run) = said.run {
+            let prompt = self.prompts.last();
+            self.core
+                .replay_command(&run.command, &run.args, prompt)
+                .await;
         }
+        ending.local_command = said.name;
+        ending
     }
 
     /// Forgets the conversation; what follows belongs to a new session.
@@ -184,7 +199,9 @@ impl Turn {
         self.core.say_init(&self.prompts).await;
         let prompt = self.prompts.last();
         self.core.replay_command("clear", arguments, prompt).await;
-        Ending::local(String::new()).with("local_command", json!("clear"))
+        let mut ending = result::local(String::new());
+        ending.local_command = Some("clear".to_owned());
+        ending
     }
 
     async fn fire_session_hook(&mut self, event: HookEvent) {
@@ -209,23 +226,25 @@ impl Turn {
 }
 
 fn ran(name: &str, arguments: &str, text: String) -> Said {
-    let mut marks = Map::new();
-    let run = json!({"command": name, "args": arguments});
-    marks.insert("local_command_run".to_owned(), run);
     Said {
         text,
-        marks,
-        ran: Some(name.to_owned()),
+        run: Some(LocalCommandRun {
+            command: name.to_owned(),
+            args: arguments.to_owned(),
+            ..LocalCommandRun::default()
+        }),
+        name: Some(name.to_owned()),
+        ..Said::default()
     }
 }
 
 fn unavailable(name: &str) -> Said {
-    let mut marks = Map::new();
-    let outcome = json!({"kind": "unavailable_headless"});
-    marks.insert("local_command_outcome".to_owned(), outcome);
     Said {
         text: format!("/{name} isn't available in this environment."),
-        marks,
-        ran: None,
+        outcome: Some(LocalCommandOutcome {
+            kind: "unavailable_headless".to_owned(),
+            ..LocalCommandOutcome::default()
+        }),
+        ..Said::default()
     }
 }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use falconer_protocol::control::{
+    ContextCategory, ContextMcpTool, ContextToolCalls, ContextUsage, MessageBreakdown,
+};
+use falconer_protocol::message::ContextReport;
+use serde_json::Value;
 
 use super::core::Core;
 use crate::turn::request;
@@ -17,6 +21,9 @@ struct Sizes {
     model: String,
 }
 
+/// Id, name, tokens, colour and kind of a part.
+type Category = (&'static str, &'static str, u64, &'static str, &'static str);
+
 impl Sizes {
     fn total(&self) -> u64 {
         let mcp: u64 = self.mcp_tools.iter().map(|it| it.1).sum();
@@ -27,7 +34,7 @@ impl Sizes {
         self.total() * 100 / self.window.max(1)
     }
 
-    fn categories(&self) -> Vec<(&'static str, &'static str, u64, &'static str, &'static str)> {
+    fn categories(&self) -> Vec<Category> {
         let mcp: u64 = self.mcp_tools.iter().map(|it| it.1).sum();
         let free = self.window.saturating_sub(self.total());
         let all = [
@@ -110,33 +117,45 @@ impl Core {
     }
 
     /// The answer to `get_context_usage`.
-    pub(crate) async fn context_usage(&self) -> Value {
+    pub(crate) async fn context_usage(&self) -> ContextUsage {
         let sizes = self.sizes().await;
-        let category = |(id, name, tokens, color, kind): (&str, &str, u64, &str, &str)| json!({"id": id, "name": name, "tokens": tokens, "color": color, "kind": kind});
-        let tool = |(name, tokens): &(String, u64)| {
-            let server = name.split("__").nth(1).unwrap_or_default();
-            json!({"name": name, "serverName": server, "tokens": tokens, "isLoaded": true})
+        let category = |(id, name, tokens, color, kind): Category| ContextCategory {
+            id: Some(id.to_owned()),
+            name: name.to_owned(),
+            tokens,
+            color: Some(color.to_owned()),
+            kind: Some(kind.to_owned()),
+            ..ContextCategory::default()
         };
-        json!({
-            "categories": sizes.categories().into_iter().map(category).collect::<Vec<_>>(),
-            "totalTokens": sizes.total(),
-            "maxTokens": sizes.window,
-            "rawMaxTokens": sizes.window,
-            "percentage": sizes.percentage(),
-            "gridRows": [],
-            "model": sizes.model,
-            "memoryFiles": [],
-            "mcpTools": sizes.mcp_tools.iter().map(tool).collect::<Vec<_>>(),
-            "agents": [],
-            "mcpInstructions": [],
-            "messageBreakdown": self.breakdown(),
-            "isAutoCompactEnabled": false,
-            "apiUsage": self.ledger().last_usage(),
-        })
+        let tool = |(name, tokens): &(String, u64)| ContextMcpTool {
+            name: name.clone(),
+            server_name: Some(name.split("__").nth(1).unwrap_or_default().to_owned()),
+            tokens: *tokens,
+            is_loaded: Some(true),
+            ..ContextMcpTool::default()
+        };
+        let usage = ContextUsage {
+            categories: sizes.categories().into_iter().map(category).collect(),
+            total_tokens: sizes.total(),
+            max_tokens: Some(sizes.window),
+            raw_max_tokens: Some(sizes.window),
+            percentage: Some(sizes.percentage().into()),
+            grid_rows: Some(Value::Array(Vec::new())),
+            memory_files: Some(Vec::new()),
+            mcp_tools: Some(sizes.mcp_tools.iter().map(tool).collect()),
+            agents: Some(Vec::new()),
+            mcp_instructions: Some(Vec::new()),
+            message_breakdown: Some(self.breakdown()),
+            is_auto_compact_enabled: Some(false),
+            api_usage: self.ledger().last_usage(),
+            model: Some(sizes.model),
+            ..ContextUsage::default()
+        };
+        usage.with_empty("categories").with_empty("apiUsage")
     }
 
     /// What the messages are made of.
-    fn breakdown(&self) -> Value {
+    fn breakdown(&self) -> MessageBreakdown {
         let mut sizes = [0; 4];
         let mut calls: BTreeMap<String, u64> = BTreeMap::new();
         for message in &self.state().messages {
@@ -158,22 +177,24 @@ impl Core {
                 }
             }
         }
-        let call = |(name, tokens): (String, u64)| json!({"name": name, "callTokens": tokens, "resultTokens": 0});
-        json!({
-            "toolCallTokens": sizes[0],
-            "toolResultTokens": sizes[1],
-            "attachmentTokens": 0,
-            "assistantMessageTokens": sizes[2],
-            "userMessageTokens": sizes[3],
-            "redirectedContextTokens": 0,
-            "unattributedTokens": 0,
-            "toolCallsByType": calls.into_iter().map(call).collect::<Vec<_>>(),
-            "attachmentsByType": [],
-        })
+        let call = |(name, tokens): (String, u64)| ContextToolCalls {
+            name,
+            call_tokens: tokens,
+            result_tokens: 0,
+            ..ContextToolCalls::default()
+        };
+        MessageBreakdown {
+            tool_call_tokens: sizes[0],
+            tool_result_tokens: sizes[1],
+            assistant_message_tokens: sizes[2],
+            user_message_tokens: sizes[3],
+            tool_calls_by_type: calls.into_iter().map(call).collect(),
+            ..MessageBreakdown::default()
+        }
     }
 
     /// The text of `/context`, and its numbers.
-    pub(crate) async fn context_report(&self) -> (String, Value) {
+    pub(crate) async fn context_report(&self) -> (String, ContextReport) {
         let sizes = self.sizes().await;
         let mut text = format!(
             "## Context Usage\n\n**Model:** {}  \n**Tokens:** {} / {} ({}%)\n\n\
@@ -187,20 +208,22 @@ impl Core {
         for (_, name, tokens, _, _) in &categories {
             text.push_str(&format!("| {name} | {tokens} |\n"));
         }
-        let listed = categories.iter().map(
-            |(_, name, tokens, _, kind)| json!({"name": name, "tokens": tokens, "kind": kind}),
-        );
-        let usage = json!({
-            "model": sizes.model,
-            "total_tokens": sizes.total(),
-            "raw_max_tokens": sizes.window,
-            "percentage": sizes.percentage(),
-            "categories": listed.collect::<Vec<_>>(),
-            "mcp_tools": [],
-            "memory_files": [],
-            "agents": [],
-            "skills": [],
-        });
-        (text, usage)
+        let listed = categories
+            .iter()
+            .map(|(_, name, tokens, _, kind)| ContextCategory {
+                name: (*name).to_owned(),
+                tokens: *tokens,
+                kind: Some((*kind).to_owned()),
+                ..ContextCategory::default()
+            });
+        let report = ContextReport {
+            total_tokens: sizes.total(),
+            raw_max_tokens: sizes.window,
+            percentage: sizes.percentage().into(),
+            categories: listed.collect(),
+            model: sizes.model,
+            ..ContextReport::default()
+        };
+        (text, report)
     }
 }

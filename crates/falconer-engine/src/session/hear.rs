@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use falconer_protocol::message::CommandState;
 use falconer_protocol::system::{Level, SessionState};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::actor::Actor;
 use super::control::{self, Outcome};
@@ -15,6 +16,12 @@ use super::stop::Exit;
 use crate::frame::lifecycle;
 use crate::frame::reply::Reply;
 use crate::frame::system;
+
+/// The variables that were taken.
+#[derive(Debug, Serialize)]
+struct Applied {
+    applied: Vec<String>,
+}
 
 impl Actor {
     pub(super) async fn read(&mut self, bytes: &Bytes) {
@@ -46,7 +53,7 @@ impl Actor {
                 request_id,
             } => {
                 let reply = match self.core.update_environment(&variables) {
-                    Ok(applied) => Reply::Success(json!({"applied": applied})),
+                    Ok(applied) => Reply::success(&Applied { applied }),
                     Err(error) => Reply::failure(error.to_string()),
                 };
                 if request_id.is_some() {

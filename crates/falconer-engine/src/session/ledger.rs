@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use falconer_model::{FoundPrice, PriceTable};
-use serde_json::{Map, Value, json};
+use falconer_protocol::control::ApiUsage;
+use falconer_protocol::usage::{
+    CacheCreation, CostBasis, ModelUsage, OutputTokensDetails, ServerToolUsage, Usage,
+};
+use serde_json::{Map, Value};
 
 /// Tokens of one or more responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,20 +27,27 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Reads a `usage` of the API; what is missing counts as nothing.
     pub(crate) fn read(usage: &Value) -> Self {
-        let number = |value: &Value, path: &[&str]| -> u64 {
-            let found = path.iter().try_fold(value, |value, key| value.get(key));
-            found.and_then(Value::as_u64).unwrap_or(0)
-        };
+        Self::of(&falconer_protocol::from_value(usage.clone()).unwrap_or_default())
+    }
+
+    fn of(usage: &Usage) -> Self {
+        let cache = usage.cache_creation.as_ref();
+        let tools = usage.server_tool_use.as_ref();
+        let details = usage.output_tokens_details.as_ref();
         Self {
-            input: number(usage, &["input_tokens"]),
-            output: number(usage, &["output_tokens"]),
-            cache_read: number(usage, &["cache_read_input_tokens"]),
-            cache_creation: number(usage, &["cache_creation_input_tokens"]),
-            cache_5m: number(usage, &["cache_creation", "ephemeral_5m_input_tokens"]),
-            cache_1h: number(usage, &["cache_creation", "ephemeral_1h_input_tokens"]),
-            thinking: number(usage, &["output_tokens_details", "thinking_tokens"]),
-            web_searches: number(usage, &["server_tool_use", "web_search_requests"]),
-            web_fetches: number(usage, &["server_tool_use", "web_fetch_requests"]),
+            input: usage.input_tokens.unwrap_or(0),
+            output: usage.output_tokens.unwrap_or(0),
+            cache_read: usage.cache_read_input_tokens.unwrap_or(0),
+            cache_creation: usage.cache_creation_input_tokens.unwrap_or(0),
+            cache_5m: cache
+                .and_then(|it| it.ephemeral_5m_input_tokens)
+                .unwrap_or(0),
+            cache_1h: cache
+                .and_then(|it| it.ephemeral_1h_input_tokens)
+                .unwrap_or(0),
+            thinking: details.and_then(|it| it.thinking_tokens).unwrap_or(0),
+            web_searches: tools.and_then(|it| it.web_search_requests).unwrap_or(0),
+            web_fetches: tools.and_then(|it| it.web_fetch_requests).unwrap_or(0),
         }
     }
 
@@ -53,27 +64,33 @@ impl Tokens {
     }
 
     /// As the `usage` of a result.
-    pub(crate) fn usage(&self) -> Value {
-        json!({
-            "input_tokens": self.input,
-            "cache_creation_input_tokens": self.cache_creation,
-            "cache_read_input_tokens": self.cache_read,
-            "output_tokens": self.output,
-            "output_tokens_details": {"thinking_tokens": self.thinking},
-            "server_tool_use": {
-                "web_search_requests": self.web_searches,
-                "web_fetch_requests": self.web_fetches,
-            },
-            "service_tier": "standard",
-            "cache_creation": {
-                "ephemeral_1h_input_tokens": self.cache_1h,
-                "ephemeral_5m_input_tokens": self.cache_5m,
-            },
-            "inference_geo": "",
-            "iterations": [],
-            "speed": "standard",
-            "fallback_credit": null,
-        })
+    pub(crate) fn usage(&self) -> Usage {
+        let usage = Usage {
+            input_tokens: Some(self.input),
+            cache_creation_input_tokens: Some(self.cache_creation),
+            cache_read_input_tokens: Some(self.cache_read),
+            output_tokens: Some(self.output),
+            output_tokens_details: Some(OutputTokensDetails {
+                thinking_tokens: Some(self.thinking),
+                ..OutputTokensDetails::default()
+            }),
+            server_tool_use: Some(ServerToolUsage {
+                web_search_requests: Some(self.web_searches),
+                web_fetch_requests: Some(self.web_fetches),
+                ..ServerToolUsage::default()
+            }),
+            service_tier: Some("standard".to_owned()),
+            cache_creation: Some(CacheCreation {
+                ephemeral_1h_input_tokens: Some(self.cache_1h),
+                ephemeral_5m_input_tokens: Some(self.cache_5m),
+                ..CacheCreation::default()
+            }),
+            inference_geo: Some(String::new()),
+            iterations: Some(Vec::new()),
+            speed: Some("standard".to_owned()),
+            ..Usage::default()
+        };
+        usage.with_empty("fallback_credit")
     }
 }
 
@@ -175,10 +192,10 @@ impl Ledger {
 
     /// Books one response.
     pub(crate) fn book(&mut self, model: &str, usage: &Value) -> Tokens {
-        let tokens = Tokens::read(usage);
+        let usage = falconer_protocol::from_value(usage.clone()).unwrap_or_default();
+        let tokens = Tokens::of(&usage);
         self.last = Some(tokens);
-        let known = falconer_protocol::from_value(usage.clone()).unwrap_or_default();
-        let cost = self.prices.cost(model, &known);
+        let cost = self.prices.cost(model, &usage);
         for accounts in [&mut self.models, &mut self.since_result] {
             let account = accounts.entry(model.to_owned()).or_default();
             account.tokens.add(&tokens);
@@ -197,14 +214,13 @@ impl Ledger {
     }
 
     /// What the last response says it used, as `get_context_usage` tells it.
-    pub(crate) fn last_usage(&self) -> Value {
-        self.last.map_or(Value::Null, |tokens| {
-            json!({
-                "input_tokens": tokens.input,
-                "output_tokens": tokens.output,
-                "cache_creation_input_tokens": tokens.cache_creation,
-                "cache_read_input_tokens": tokens.cache_read,
-            })
+    pub(crate) fn last_usage(&self) -> Option<ApiUsage> {
+        self.last.map(|tokens| ApiUsage {
+            input_tokens: Some(tokens.input),
+            output_tokens: Some(tokens.output),
+            cache_creation_input_tokens: Some(tokens.cache_creation),
+            cache_read_input_tokens: Some(tokens.cache_read),
+            ..ApiUsage::default()
         })
     }
 
@@ -241,15 +257,15 @@ impl Ledger {
         self.api_time
     }
 
-    pub(crate) fn model_usage(&self) -> Value {
-        self.as_value(&self.models)
+    pub(crate) fn model_usage(&self) -> BTreeMap<String, ModelUsage> {
+        self.told(&self.models)
     }
 
     /// Closes the books of a turn: its number, and what was used since the last one.
-    pub(crate) fn close_turn(&mut self) -> (u64, Value) {
+    pub(crate) fn close_turn(&mut self) -> (u64, BTreeMap<String, ModelUsage>) {
         let index = self.results;
         self.results += 1;
-        let since = self.as_value(&self.since_result);
+        let since = self.told(&self.since_result);
         self.since_result.clear();
         (index, since)
     }
@@ -276,14 +292,14 @@ impl Ledger {
         )
     }
 
-    fn as_value(&self, models: &BTreeMap<String, Account>) -> Value {
+    fn told(&self, models: &BTreeMap<String, Account>) -> BTreeMap<String, ModelUsage> {
         let entry = |(model, account): (&String, &Account)| {
             (
                 model.clone(),
                 entry(model, account, self.prices.find(model)),
             )
         };
-        Value::Object(models.iter().map(entry).collect::<Map<_, _>>())
+        models.iter().map(entry).collect()
     }
 
     pub(crate) fn wall_time(&self) -> Duration {
@@ -291,23 +307,27 @@ impl Ledger {
     }
 }
 
-fn entry(model: &str, account: &Account, found: FoundPrice) -> Value {
+fn entry(model: &str, account: &Account, found: FoundPrice) -> ModelUsage {
     let tokens = &account.tokens;
     let limits = found.price();
-    json!({
-        "inputTokens": tokens.input,
-        "outputTokens": tokens.output,
-        "cacheReadInputTokens": tokens.cache_read,
-        "cacheCreationInputTokens": tokens.cache_creation,
-        "webSearchRequests": tokens.web_searches,
-        "costUSD": account.cost,
-        "contextWindow": limits.context_window,
-        "maxOutputTokens": limits.max_output,
-        "thinkingTokens": tokens.thinking,
-        "cacheCreationEphemeral5mInputTokens": tokens.cache_5m,
-        "cacheCreationEphemeral1hInputTokens": tokens.cache_1h,
-        "canonicalModel": falconer_model::canonical_model(model),
-        "provider": "firstParty",
-        "costBasis": if matches!(found, FoundPrice::Listed(_)) { "list" } else { "unknown" },
-    })
+    ModelUsage {
+        input_tokens: Some(tokens.input),
+        output_tokens: Some(tokens.output),
+        cache_read_input_tokens: Some(tokens.cache_read),
+        cache_creation_input_tokens: Some(tokens.cache_creation),
+        web_search_requests: Some(tokens.web_searches),
+        cost_usd: Some(account.cost.into()),
+        context_window: Some(limits.context_window),
+        max_output_tokens: Some(limits.max_output),
+        thinking_tokens: Some(tokens.thinking),
+        cache_creation_ephemeral_5m_input_tokens: Some(tokens.cache_5m),
+        cache_creation_ephemeral_1h_input_tokens: Some(tokens.cache_1h),
+        canonical_model: Some(falconer_model::canonical_model(model).to_owned()),
+        provider: Some("firstParty".to_owned()),
+        cost_basis: Some(match found {
+            FoundPrice::Listed(_) => CostBasis::List,
+            FoundPrice::Guessed(_) => CostBasis::Unknown,
+        }),
+        ..ModelUsage::default()
+    }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde_json::{Value, json};
+use falconer_protocol::system::InitMcpServer;
+use serde_json::Value;
 
 use super::core::Core;
 use crate::hook::SettingsHooks;
@@ -57,17 +58,16 @@ impl Core {
     }
 
     /// The servers, for `system/init`.
-    pub(crate) fn server_listing(&self) -> Vec<Value> {
-        let status = self.servers.status();
-        let listed = status.iter().filter_map(|it| serde_json::to_value(it).ok());
-        let short = |server: Value| {
-            let mut entry = json!({"name": server["name"], "status": server["status"]});
-            if let Some(source) = server.get("source") {
-                entry["source"] = source.clone();
-            }
-            entry
-        };
-        listed.map(short).collect()
+    pub(crate) fn server_listing(&self) -> Vec<InitMcpServer> {
+        let listed = self.servers.status().into_iter();
+        listed
+            .map(|server| InitMcpServer {
+                name: server.name,
+                status: server.status.to_string(),
+                source: server.source,
+                ..InitMcpServer::default()
+            })
+            .collect()
     }
 
     /// The host says that the model knows a file as of a time, in milliseconds.

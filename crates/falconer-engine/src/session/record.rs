@@ -196,9 +196,9 @@ impl Record {
             duration_ms: u64::try_from(ledger.wall_time().as_millis()).unwrap_or(u64::MAX),
             model_usage: ledger
                 .model_usage()
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
+                .into_iter()
+                .map(|(model, usage)| (model, json!(usage)))
+                .collect(),
             ..transcript::CostState::default()
         };
         drop(ledger);

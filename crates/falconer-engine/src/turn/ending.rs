@@ -2,26 +2,29 @@
 
 use falconer_model::ApiFailure;
 use falconer_protocol::hook::HookEvent;
-use falconer_protocol::message::CommandState;
+use falconer_protocol::message::{
+    AssistantError, AssistantMessage, CommandState, ResultMessage, ResultSubtype, StopReason,
+    TerminalReason,
+};
 use falconer_protocol::system::Level;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::decide::{AfterTools, STOP_BLOCKS};
 use super::failure;
 use super::hooks::Base;
 use super::interrupt::Cause;
 use super::listen::Heard;
+use super::tally::millis;
 use super::{Finished, Turn};
 use crate::frame::assistant::{self, SyntheticStop};
 use crate::frame::lifecycle;
-use crate::frame::result::{self, EndKind, Ending, Numbers};
-use crate::frame::{system, untyped, user};
+use crate::frame::result::{self, Ending};
+use crate::frame::{system, user};
 
 impl Turn {
     /// The model is done. Stop hooks may send it back.
     pub(super) async fn stop(&mut self, heard: &Heard) -> Option<Ending> {
-        let reason = heard.stop_reason().map(str::to_owned);
-        let ending = Ending::completed(heard.text(), reason);
+        let mut ending = result::completed(heard.text(), heard.stop());
         if !self.core.hooks.has(&HookEvent::Stop) {
             return Some(ending);
         }
@@ -39,7 +42,8 @@ impl Turn {
             return Some(self.interrupted_ending(&Heard::default()));
         }
         if fired.stop.is_some() {
-            return Some(ending.because("stop_hook_prevented"));
+            ending.terminal_reason = Some(TerminalReason::StopHookPrevented);
+            return Some(ending);
         }
         if fired.timed_out() {
             let text = "Stop hook did not answer within its time limit";
@@ -77,62 +81,68 @@ impl Turn {
     }
 
     /// The ending of a turn that may make no more requests.
-    fn out_of_turns(&self, stop: Option<String>) -> Option<Ending> {
+    fn out_of_turns(&self, stop: Option<StopReason>) -> Option<Ending> {
         let limit = self.core.options.limits.max_turns?;
         let progress = self.tally.progress(limit, false, false);
         if !progress.is_out_of_turns() {
             return None;
         }
         let text = format!("Reached maximum number of turns ({limit})");
-        Some(Ending::error("error_max_turns", "max_turns", stop, text))
+        Some(result::failed(
+            ResultSubtype::ErrorMaxTurns,
+            TerminalReason::MaxTurns,
+            stop,
+            text,
+        ))
     }
 
     /// What follows a batch of tools. Gives the ending, if it is one.
     pub(super) fn after_tools(&mut self, after: AfterTools, heard: &Heard) -> Option<Ending> {
-        let stop = || heard.stop_reason().map(str::to_owned);
         match after {
             AfterTools::Request => None,
             AfterTools::Interrupted => {
+                let reason = TerminalReason::AbortedTools;
                 let cause = self.interrupt.cause();
-                Some(aborted(cause, "aborted_tools", stop(), String::new()))
+                Some(aborted(cause, reason, heard.stop(), String::new()))
             }
             AfterTools::HookStopped => {
-                Some(Ending::completed(String::new(), stop()).because("hook_stopped"))
+                let mut ending = result::completed(String::new(), heard.stop());
+                ending.terminal_reason = Some(TerminalReason::HookStopped);
+                Some(ending)
             }
             AfterTools::Deferred => {
-                let call = self.fates.deferred.take().unwrap_or_default();
-                let ending = Ending::local(String::new()).because("tool_deferred");
-                let ending = Ending {
-                    stop_reason: Some("tool_deferred".to_owned()),
-                    ..ending
-                };
-                Some(ending.with("deferred_tool_use", call))
+                let mut ending = result::local(String::new());
+                ending.terminal_reason = Some(TerminalReason::ToolDeferred);
+                ending.stop_reason = Some(StopReason::ToolDeferred);
+                ending.deferred_tool_use = self.fates.deferred.take();
+                Some(ending)
             }
             AfterTools::StructuredDone => {
                 let value = self.tally.structured_value.take().unwrap_or_default();
-                let ending = Ending::completed(value.to_string(), stop());
-                Some(ending.with("structured_output", value))
+                let mut ending = result::completed(value.to_string(), heard.stop());
+                ending.structured_output = Some(value);
+                Some(ending)
             }
-            AfterTools::StructuredExhausted => Some(Ending::error(
-                "error_max_structured_output_retries",
-                "structured_output_retry_exhausted",
-                stop(),
+            AfterTools::StructuredExhausted => Some(result::failed(
+                ResultSubtype::ErrorMaxStructuredOutputRetries,
+                TerminalReason::StructuredOutputRetryExhausted,
+                heard.stop(),
                 format!(
                     "Failed to provide valid structured output after {} attempts — last \
                      StructuredOutput error: {}",
                     self.tally.structured_failures, self.tally.last_structured_error
                 ),
             )),
-            AfterTools::MaxTurns => self.out_of_turns(stop()),
+            AfterTools::MaxTurns => self.out_of_turns(heard.stop()),
         }
     }
 
-    pub(super) fn budget_ending(&self, stop_reason: Option<&str>) -> Ending {
+    pub(super) fn budget_ending(&self, stop_reason: Option<StopReason>) -> Ending {
         let budget = self.core.options.limits.max_budget_usd.unwrap_or(0.0);
-        Ending::error(
-            "error_max_budget_usd",
-            "budget_exhausted",
-            stop_reason.map(str::to_owned),
+        result::failed(
+            ResultSubtype::ErrorMaxBudgetUsd,
+            TerminalReason::BudgetExhausted,
+            stop_reason,
             format!("Reached maximum budget (${budget})"),
         )
     }
@@ -143,24 +153,30 @@ impl Turn {
         self.feed_back();
         let text = heard.text();
         let stop = self.tally.last_stop.clone();
-        aborted(self.interrupt.cause(), "aborted_streaming", stop, text)
+        let reason = TerminalReason::AbortedStreaming;
+        aborted(self.interrupt.cause(), reason, stop, text)
     }
 
     pub(super) async fn api_failure(&mut self, failure: &ApiFailure) -> Ending {
         self.show_prompt().await;
         let told = failure::tell(failure, &self.model);
-        let fields = failure::fields(failure, &told);
-        let mut beside = Map::new();
-        beside.insert("error".to_owned(), json!(told.class));
-        beside.insert("is_api_error_message".to_owned(), json!(true));
-        beside.extend(fields.clone());
-        if let Some(id) = &failure.request_id {
-            beside.insert("request_id".to_owned(), json!(id));
-        }
-        let stop = SyntheticStop::error();
-        let text = self.say_failure(told.text, &stop, beside, told.class).await;
-        let mut ending = error_in_success(text, "stop_sequence").because(told.terminal_reason);
-        ending.beside.extend(fields);
+        let text = self.shown(told.text).await;
+        let api_error_status = failure.status.map(u64::from);
+        let api_error = told.detail.map(str::to_owned);
+        let line = AssistantMessage {
+            error: Some(told.class),
+            api_error_status,
+            api_error_type: failure.error_type.clone(),
+            api_error: api_error.clone(),
+            request_id: failure.request_id.clone(),
+            ..assistant::synthetic(&text, SyntheticStop::error())
+        };
+        self.say_failure(line, &text).await;
+        let mut ending = error_in_success(text, StopReason::StopSequence);
+        ending.terminal_reason = Some(told.terminal_reason);
+        ending.api_error_status = api_error_status;
+        ending.api_error_type.clone_from(&failure.error_type);
+        ending.api_error = api_error;
         ending
     }
 
@@ -170,18 +186,18 @@ impl Turn {
             "API Error: the answer exceeded the limit of {limit} output tokens again and again. \
              CLAUDE_CODE_MAX_OUTPUT_TOKENS sets another limit."
         );
-        let class = "max_output_tokens";
-        let mut beside = Map::new();
-        beside.insert("error".to_owned(), json!(class));
-        beside.insert("is_api_error_message".to_owned(), json!(true));
-        beside.insert("api_error".to_owned(), json!(class));
-        beside.insert(
-            "api_error_params".to_owned(),
-            json!({"cut": "output_limit"}),
-        );
-        let stop = SyntheticStop::error();
-        let text = self.say_failure(text, &stop, beside, class).await;
-        error_in_success(text, "stop_sequence").with("api_error", json!(class))
+        let class = AssistantError::MaxOutputTokens;
+        let text = self.shown(text).await;
+        let line = AssistantMessage {
+            error: Some(class.clone()),
+            api_error: Some(class.to_string()),
+            api_error_params: Some(Box::new(json!({"cut": "output_limit"}))),
+            ..assistant::synthetic(&text, SyntheticStop::error())
+        };
+        self.say_failure(line, &text).await;
+        let mut ending = error_in_success(text, StopReason::StopSequence);
+        ending.api_error = Some(class.to_string());
+        ending
     }
 
     pub(super) async fn refused(&mut self, heard: &Heard) -> Ending {
@@ -191,40 +207,31 @@ impl Turn {
             .say(refusal.no_fallback(&self.model))
             .await;
         let text = format!("API Error: {} declined to answer this request.", self.model);
-        let mut beside = Map::new();
-        beside.insert("error".to_owned(), json!("invalid_request"));
-        beside.insert("is_api_error_message".to_owned(), json!(true));
-        if let Some(id) = heard.id() {
-            beside.insert("refused_message_id".to_owned(), json!(id));
-        }
-        if let Some(id) = &heard.request_id {
-            beside.insert("request_id".to_owned(), json!(id));
-        }
-        let stop = SyntheticStop::refusal(json!(refusal.details));
-        let text = self
-            .say_failure(text, &stop, beside, "invalid_request")
-            .await;
-        error_in_success(text, "refusal")
+        let text = self.shown(text).await;
+        let line = AssistantMessage {
+            error: Some(AssistantError::InvalidRequest),
+            refused_message_id: heard.id().map(str::to_owned),
+            request_id: heard.request_id.clone(),
+            ..assistant::synthetic(&text, SyntheticStop::refusal(refusal.details))
+        };
+        self.say_failure(line, &text).await;
+        error_in_success(text, StopReason::Refusal)
     }
 
-    /// Shows why there is no answer, in the model's place; the model itself never sees it. Gives
-    /// the text as it was shown.
-    async fn say_failure(
-        &mut self,
-        text: String,
-        stop: &SyntheticStop,
-        beside: Map<String, Value>,
-        class: &str,
-    ) -> String {
-        let text = self.displayed_text(&text).await.unwrap_or(text);
-        let mut frame = assistant::synthetic(&text, stop, beside);
-        let prompts = self.first_marks();
-        assistant::mark_prompts(&mut frame, &prompts);
-        let message = frame["message"].clone();
-        let line = self.core.speaker.say(untyped(frame)).await;
-        self.core.record.synthetic(&line, message, class);
-        self.tell_stop_failure(class, &text).await;
-        text
+    /// A text of ours as hooks want it shown.
+    async fn shown(&self, text: String) -> String {
+        self.displayed_text(&text).await.unwrap_or(text)
+    }
+
+    /// Shows why there is no answer, in the model's place; the model itself never sees it.
+    async fn say_failure(&mut self, mut line: AssistantMessage, text: &str) {
+        line.is_api_error_message = Some(true);
+        assistant::mark_prompts(&mut line, self.first_marks());
+        let message = json!(line.message);
+        let class = line.error.clone().unwrap_or_default();
+        let uuid = self.core.speaker.say(line).await;
+        self.core.record.synthetic(&uuid, message, class.as_str());
+        self.tell_stop_failure(class.as_str(), text).await;
     }
 
     /// Hooks hear that the turn ends without an answer; it ends whatever they say.
@@ -247,23 +254,19 @@ impl Turn {
             let frame = lifecycle::command(uuid, CommandState::Completed);
             self.core.speaker.say(frame).await;
         }
-        let numbers = self.numbers(&ending);
-        let mut ending = ending;
-        if let Some(origin) = self.origin.take() {
-            ending.beside.insert("origin".to_owned(), json!(origin));
-        }
-        let mut frame = result::frame(&ending, &numbers, &self.tally.denials, &self.prompts);
+        let is_error = ending.is_error;
+        let failed = is_error && ending.subtype == ResultSubtype::Success;
+        let mut result = result::whole(self.counted(*ending), &self.prompts);
         // Prompts that joined the turn do not stand for it.
         if self.prompts.contains(&self.prompt) {
-            frame["user_message_uuid"] = json!(self.prompt);
+            result.user_message_uuid = Some(self.prompt.clone());
         }
-        self.core.speaker.say(untyped(frame)).await;
+        self.core.speaker.say(result).await;
         self.core.record.turn_ended(&self.core);
         self.core.mirror().await;
-        let failed = ending.is_error && matches!(ending.kind, EndKind::Success(_));
         let unanswered = failed || self.interrupt.is_pulled();
         Finished {
-            is_error: ending.is_error,
+            is_error,
             prompts: if unanswered {
                 CommandState::Cancelled
             } else {
@@ -272,54 +275,69 @@ impl Turn {
         }
     }
 
-    fn numbers(&self, ending: &Ending) -> Numbers {
-        let local = ending.terminal_reason.is_none();
+    /// Adds what the turn counted and the session has used so far.
+    fn counted(&mut self, ending: ResultMessage) -> ResultMessage {
+        let is_answered = result::is_answered(&ending);
+        let turns = match ending.terminal_reason {
+            None => 0,
+            Some(_) => self.tally.user_lines + 1,
+        };
         let mut ledger = self.core.ledger();
-        let (result_index, model_usage_since) = ledger.close_turn();
-        Numbers {
-            duration_ms: self.tally.duration_ms(),
-            duration_api_ms: u64::try_from(ledger.api_time().as_millis()).unwrap_or(u64::MAX),
-            num_turns: if local { 0 } else { self.tally.user_lines + 1 },
-            total_cost_usd: ledger.total_cost(),
-            usage: self.tally.tokens.usage(),
+        let (result_index, since_last) = ledger.close_turn();
+        let mut result = ResultMessage {
+            duration_ms: Some(self.tally.duration_ms().into()),
+            duration_api_ms: Some(millis(ledger.api_time()).into()),
+            num_turns: Some(turns),
+            total_cost_usd: Some(ledger.total_cost().into()),
+            usage: Some(self.tally.tokens.usage()),
             model_usage: ledger.model_usage(),
-            model_usage_since,
-            result_index,
-            queued: self.core.queue().waiting_people(),
-            safety_stops: ledger.safety_stops,
-            times: if ending.is_answered() {
-                self.tally.times(!self.prompts.is_empty())
-            } else {
-                Map::new()
-            },
+            model_usage_since_last_result: Some(since_last),
+            permission_denials: std::mem::take(&mut self.tally.denials),
+            origin: self.origin.take(),
+            result_index: Some(result_index),
+            queued_turn_count: Some(self.core.queue().waiting_people()),
+            safety_stops: Some(ledger.safety_stops),
+            ..ending
+        };
+        if is_answered {
+            self.tally.add_times(&mut result, !self.prompts.is_empty());
         }
+        result
     }
 }
 
 /// An error of the API arrives as a success that is an error.
-fn error_in_success(text: String, stop_reason: &str) -> Ending {
-    let mut ending = Ending::completed(text, Some(stop_reason.to_owned())).because("api_error");
+fn error_in_success(text: String, stop_reason: StopReason) -> Ending {
+    let mut ending = result::completed(text, Some(stop_reason));
+    ending.terminal_reason = Some(TerminalReason::ApiError);
     ending.is_error = true;
     ending
 }
 
 fn aborted(
     cause: Cause,
-    reason: &'static str,
-    stop_reason: Option<String>,
+    reason: TerminalReason,
+    stop_reason: Option<StopReason>,
     said: String,
 ) -> Ending {
     match cause {
         // What was said until then is the answer.
-        Cause::Preempted if reason == "aborted_tools" || !said.is_empty() => {
-            Ending::completed(said, stop_reason).because(reason)
+        Cause::Preempted if reason == TerminalReason::AbortedTools || !said.is_empty() => {
+            let mut ending = result::completed(said, stop_reason);
+            ending.terminal_reason = Some(reason);
+            ending
         }
         Cause::Preempted | Cause::User => {
-            let stop = stop_reason.as_deref().unwrap_or("null");
+            let stop = stop_reason.as_ref().map_or("null", StopReason::as_str);
             let text = format!(
                 "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={stop}"
             );
-            Ending::error("error_during_execution", reason, stop_reason, text)
+            result::failed(
+                ResultSubtype::ErrorDuringExecution,
+                reason,
+                stop_reason,
+                text,
+            )
         }
     }
 }

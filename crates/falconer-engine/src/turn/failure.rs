@@ -1,18 +1,17 @@
 //! How failures of the API are told to the host: a text in the model's place, and a class.
 
 use falconer_model::{ApiFailure, FailureKind};
-use falconer_protocol::message::AssistantError;
-use serde_json::{Map, Value, json};
+use falconer_protocol::message::{AssistantError, TerminalReason};
 
 /// A failure in the words of the wire.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
     pub(crate) text: String,
     /// `error` of the assistant line.
-    pub(crate) class: &'static str,
+    pub(crate) class: AssistantError,
     /// `api_error` of line and result.
     pub(crate) detail: Option<&'static str>,
-    pub(crate) terminal_reason: &'static str,
+    pub(crate) terminal_reason: TerminalReason,
 }
 
 /// The class in `api_retry`.
@@ -40,45 +39,51 @@ pub(crate) fn tell(failure: &ApiFailure, model: &str) -> Told {
         text,
         class,
         detail: None,
-        terminal_reason: "api_error",
+        terminal_reason: TerminalReason::ApiError,
     };
     match failure.kind {
         FailureKind::Authentication => authentication(failure, message),
         FailureKind::Billing => told(
             format!("Credit balance is too low: {message}"),
-            "billing_error",
+            AssistantError::BillingError,
         ),
         FailureKind::RateLimited => told(
             format!("API Error: Request rejected (429) · {message}"),
-            "rate_limit",
+            AssistantError::RateLimit,
         ),
         FailureKind::Overloaded => told(
             format!("API Error: {status}{message}. The model is overloaded; try again later."),
-            "overloaded",
+            AssistantError::Overloaded,
         ),
         FailureKind::Server => told(
             format!(
                 "API Error: {status}{message}. This is a fault of the server; try again later."
             ),
-            "server_error",
+            AssistantError::ServerError,
         ),
         FailureKind::ModelNotFound => told(
             format!(
                 "The model {model} was not found, or this key may not use it. Choose another one \
                  with --model."
             ),
-            "model_not_found",
+            AssistantError::ModelNotFound,
         ),
         FailureKind::PromptTooLong => Told {
-            terminal_reason: "prompt_too_long",
-            ..told(format!("Prompt is too long · {message}"), "invalid_request")
+            terminal_reason: TerminalReason::PromptTooLong,
+            ..told(
+                format!("Prompt is too long · {message}"),
+                AssistantError::InvalidRequest,
+            )
         },
-        FailureKind::InvalidRequest => told(format!("API Error: {status}{message}"), "unknown"),
+        FailureKind::InvalidRequest => told(
+            format!("API Error: {status}{message}"),
+            AssistantError::Unknown,
+        ),
         FailureKind::Connection | FailureKind::Timeout => Told {
             detail: Some("connection_failed"),
-            ..told(format!("API Error: {message}"), "server_error")
+            ..told(format!("API Error: {message}"), AssistantError::ServerError)
         },
-        FailureKind::Malformed => told(format!("API Error: {message}"), "unknown"),
+        FailureKind::Malformed => told(format!("API Error: {message}"), AssistantError::Unknown),
     }
 }
 
@@ -90,23 +95,8 @@ fn authentication(failure: &ApiFailure, message: &str) -> Told {
     };
     Told {
         text,
-        class: "authentication_failed",
+        class: AssistantError::AuthenticationFailed,
         detail: None,
-        terminal_reason: "api_error",
+        terminal_reason: TerminalReason::ApiError,
     }
-}
-
-/// The fields that line and result share.
-pub(crate) fn fields(failure: &ApiFailure, told: &Told) -> Map<String, Value> {
-    let mut fields = Map::new();
-    if let Some(status) = failure.status {
-        fields.insert("api_error_status".to_owned(), json!(status));
-    }
-    if let Some(kind) = &failure.error_type {
-        fields.insert("api_error_type".to_owned(), json!(kind));
-    }
-    if let Some(detail) = told.detail {
-        fields.insert("api_error".to_owned(), json!(detail));
-    }
-    fields
 }

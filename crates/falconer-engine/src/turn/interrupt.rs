@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
+use falconer_protocol::control::ControlResponse;
 use tokio_util::sync::CancellationToken;
 
 use crate::frame::Speaker;
@@ -38,12 +38,12 @@ struct State {
     in_tools: bool,
     /// A prompt that cannot wait came while they did.
     preempted_in_tools: bool,
-    receipts: Vec<Value>,
+    receipts: Vec<ControlResponse>,
 }
 
 impl Interrupt {
     /// Ends the turn. `receipt` is sent when the turn has let go of everything.
-    pub(crate) fn pull(&self, cause: Cause, receipt: Option<Value>) {
+    pub(crate) fn pull(&self, cause: Cause, receipt: Option<ControlResponse>) {
         {
             let mut state = self.state();
             state.cause.get_or_insert(cause);

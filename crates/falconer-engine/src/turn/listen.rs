@@ -5,6 +5,8 @@ use std::time::Instant;
 use falconer_model::{
     ApiEvent, ApiFailure, ApiRequest, Assembler, FailureKind, FinishedBlock, WHOLE_REQUEST_ID,
 };
+use falconer_protocol::content::ToolUseBlock;
+use falconer_protocol::message::{AssistantMessage, StopReason, ToolUseMeta};
 use falconer_protocol::stream::{Delta, StreamEvent};
 use falconer_protocol::{MessageUuid, Object};
 use futures_util::StreamExt;
@@ -14,9 +16,11 @@ use super::Turn;
 use super::interrupt::Cause;
 use super::tally::wall_ms;
 use super::tools::Tools;
-use crate::frame::assistant::{self, Delivery, Head, Marks};
-use crate::frame::{stream, system, untyped};
+use crate::frame::assistant::{self, Delivery, Head};
+use crate::frame::{self, stream, system};
+use crate::mcp::readable;
 use crate::session::ledger::Tokens;
+use crate::tool::ToolOrigin;
 
 /// What was heard of a response, whole or in part.
 #[derive(Debug, Default)]
@@ -49,6 +53,11 @@ impl Spoken {
 impl Heard {
     pub(crate) fn stop_reason(&self) -> Option<&str> {
         self.message.get("stop_reason")?.as_str()
+    }
+
+    /// The same as a type of the wire.
+    pub(crate) fn stop(&self) -> Option<StopReason> {
+        self.stop_reason().map(StopReason::from)
     }
 
     pub(crate) fn id(&self) -> Option<&str> {
@@ -244,18 +253,20 @@ impl Listening {
         }
         let tool = tools.prepare(&mut finished);
         let thinking_ms = self.thinking_since.take().map(millis_since);
-        let marks = Marks {
-            thinking_ms,
-            thinking_display: turn.thinking_display(),
-            supersedes: std::mem::take(&mut turn.superseded),
-            prompts: turn.first_marks(),
-            tool,
-            aborted: false,
-        };
+        let superseded = std::mem::take(&mut turn.superseded);
+        let prompts = turn.first_marks();
         let shown = turn.displayed(&finished.block).await;
         let words = shown.as_ref().unwrap_or(&finished.block);
-        let frame = assistant::block(&self.head, words, &marks);
-        let line = turn.core.speaker.say(untyped(frame)).await;
+        let meta = tool_meta(words, tool);
+        let mut frame = AssistantMessage {
+            thinking_duration_ms: thinking_ms,
+            thinking_display: thinking_ms.and_then(|_| turn.thinking_display()),
+            supersedes: (!superseded.is_empty()).then_some(superseded),
+            tool_use_meta: meta.map(|meta| vec![meta]),
+            ..assistant::block(&self.head, words)
+        };
+        assistant::mark_prompts(&mut frame, prompts);
+        let line = turn.core.speaker.say(frame).await;
         turn.record_block(&line, &self.head, &finished.block, finished.index);
         turn.core.mirror().await;
         tools.take(&finished, &line);
@@ -367,13 +378,12 @@ impl Listening {
             return;
         };
         let block = json!({"type": "text", "text": std::mem::take(&mut self.open_text)});
-        let marks = Marks {
-            aborted: true,
-            prompts: turn.first_marks(),
-            ..Marks::default()
+        let mut frame = AssistantMessage {
+            aborted: Some(true),
+            ..assistant::block(&self.head, &block)
         };
-        let frame = assistant::block(&self.head, &block, &marks);
-        let line = turn.core.speaker.say(untyped(frame)).await;
+        assistant::mark_prompts(&mut frame, turn.first_marks());
+        let line = turn.core.speaker.say(frame).await;
         turn.record_block(&line, &self.head, &block, index);
         self.heard.blocks.push(Spoken {
             line: Some(line),
@@ -437,11 +447,31 @@ fn is_blank(block: &Value) -> bool {
 /// Answers in one piece show their final `usage`, with all its fields.
 fn complete_usage(message: &mut Object) {
     let usage = message.entry("usage").or_insert(Value::Null);
-    let mut whole = Tokens::read(usage).usage();
-    if let (Some(whole), Some(usage)) = (whole.as_object_mut(), usage.as_object()) {
-        whole.extend(usage.clone());
+    let whole = frame::completed(&Tokens::read(usage).usage(), usage.as_object());
+    *usage = json!(whole);
+}
+
+/// What people call the tool of a server that is called. Of one that is not there only the name
+/// is known.
+fn tool_meta(block: &Value, origin: Option<ToolOrigin>) -> Option<ToolUseMeta> {
+    let call: ToolUseBlock = falconer_protocol::from_value(block.clone()).ok()?;
+    let meta = ToolUseMeta {
+        id: Some(call.id),
+        ..ToolUseMeta::default()
+    };
+    if let Some(origin) = origin {
+        return Some(ToolUseMeta {
+            display_name: Some(origin.title),
+            server_display_name: Some(origin.server),
+            tool_name: Some(origin.own_name),
+            ..meta
+        });
     }
-    *usage = whole;
+    let (_, own_name) = call.name.strip_prefix("mcp__")?.split_once("__")?;
+    Some(ToolUseMeta {
+        display_name: Some(readable(own_name)),
+        ..meta
+    })
 }
 
 fn millis_since(then: Instant) -> u64 {

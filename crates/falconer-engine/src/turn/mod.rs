@@ -34,7 +34,7 @@ use std::time::Instant;
 
 use falconer_model::ApiRequest;
 use falconer_protocol::MessageUuid;
-use falconer_protocol::message::{CommandState, MessageOrigin};
+use falconer_protocol::message::{CommandState, DeferredToolUse, MessageOrigin};
 use serde_json::Value;
 
 use self::attempts::Asked;
@@ -91,7 +91,7 @@ pub(crate) struct Fates {
     pub(crate) interrupted: bool,
     pub(crate) hook_stopped: bool,
     /// The call that a hook put off.
-    pub(crate) deferred: Option<Value>,
+    pub(crate) deferred: Option<DeferredToolUse>,
 }
 
 impl Fates {
@@ -115,7 +115,7 @@ pub(crate) async fn run(core: Arc<Core>, prompts: Vec<Prompt>, interrupt: Interr
     turn.core.state().last_prompt_id = Some(turn.prompt_id.clone());
     let ending = match turn.open(&prompts).await {
         Ok(()) => turn.converse().await,
-        Err(ending) => *ending,
+        Err(ending) => ending,
     };
     turn.finish(ending).await
 }
@@ -205,7 +205,7 @@ impl Turn {
             }
             Next::OverBudget => {
                 self.drop_tools(tools).await;
-                Some(self.budget_ending(heard.stop_reason()))
+                Some(self.budget_ending(heard.stop()))
             }
             Next::OutputLimit => Some(self.output_limit().await),
             Next::Refused => Some(self.refused(heard).await),
@@ -275,7 +275,7 @@ impl Turn {
             tokens: tokens.input + tokens.cache_read + tokens.cache_creation + tokens.output,
             at: Instant::now(),
         });
-        self.tally.last_stop = heard.stop_reason().map(str::to_owned);
+        self.tally.last_stop = heard.stop();
         if heard.stop_reason() == Some("refusal") {
             self.core.ledger().safety_stops += 1;
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Turn;
 use super::hooks::Base;
 use super::prompt;
-use crate::frame::result::Ending;
+use crate::frame::result::{self, Ending};
 use crate::frame::system;
 use crate::hook::{Fired, NoVerdict};
 use crate::session::queue::{self, Handling, Prompt};
@@ -29,12 +29,12 @@ enum Submitted {
 
 impl Turn {
     /// Everything before the first request. Fails with the ending if there is none to make.
-    pub(super) async fn open(&mut self, prompts: &[Prompt]) -> Result<(), Box<Ending>> {
+    pub(super) async fn open(&mut self, prompts: &[Prompt]) -> Result<(), Ending> {
         let content = queue::merge(prompts);
         if let Some((name, arguments)) = prompts.first().and_then(Prompt::command)
             && let Some(ending) = self.command(name, arguments, &prompts[0]).await
         {
-            return Err(Box::new(ending));
+            return Err(ending);
         }
         let submitted = self.submit(prompts).await;
         self.core.servers_settled().await;
@@ -52,7 +52,7 @@ impl Turn {
             Submitted::Blocked { text, outcome } => {
                 let frame = system::prompt_blocked(&text, outcome);
                 self.core.speaker.say(frame).await;
-                return Err(Box::new(Ending::local(text)));
+                return Err(result::local(text));
             }
         };
         let notes = std::mem::take(&mut self.core.state().switch_notes);
@@ -64,7 +64,7 @@ impl Turn {
         self.add_prompt(&content, &contexts).await;
         if prompts.iter().all(|it| it.handling == Handling::Keep) {
             self.show_prompt().await;
-            return Err(Box::new(Ending::local(String::new())));
+            return Err(result::local(String::new()));
         }
         Ok(())
     }

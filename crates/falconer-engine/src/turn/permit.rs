@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
-use falconer_rule::Place;
 use falconer_protocol::message::{
     DecisionKind, DecisionSource, NonExecutionKind, PermissionDecision, ToolResultMeta,
 };
 use falconer_protocol::permission::{DecisionReasonType, PermissionMode};
 use falconer_protocol::system::PermissionDenied;
+use falconer_rule::Place;
 
 use super::call::{Context, Wanted};
 use super::consult::{self, Answerer};

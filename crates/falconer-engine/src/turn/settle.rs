@@ -1,5 +1,6 @@
 //! Shows what became of a call, and keeps it for the next request.
 
+use falconer_protocol::message::{DeferredToolUse, PermissionDenial};
 use serde_json::{Value, json};
 
 use super::Turn;
@@ -41,11 +42,12 @@ impl Turn {
             .tool_result(&line, block, done, &self.prompt_id);
         self.core.mirror().await;
         if done.denied {
-            self.tally.denials.push(json!({
-                "tool_name": done.wanted.name,
-                "tool_use_id": id,
-                "tool_input": done.wanted.observed(&self.core.workbench),
-            }));
+            self.tally.denials.push(PermissionDenial {
+                tool_name: done.wanted.name.clone(),
+                tool_use_id: id.clone(),
+                tool_input: Value::Object(done.wanted.observed(&self.core.workbench)),
+                ..PermissionDenial::default()
+            });
         }
     }
 
@@ -71,11 +73,12 @@ impl Turn {
             Fate::HookStopped => self.fates.hook_stopped = true,
             Fate::Interrupted => self.fates.interrupted = true,
             Fate::Deferred => {
-                self.fates.deferred = Some(json!({
-                    "id": done.wanted.id,
-                    "name": done.wanted.name,
-                    "input": done.wanted.input,
-                }));
+                self.fates.deferred = Some(DeferredToolUse {
+                    id: done.wanted.id.clone(),
+                    name: done.wanted.name.clone(),
+                    input: Value::Object(done.wanted.input.clone()),
+                    ..DeferredToolUse::default()
+                });
             }
         }
     }

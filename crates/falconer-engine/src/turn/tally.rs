@@ -1,8 +1,10 @@
 //! What a turn counts and times.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Map, Value, json};
+use falconer_protocol::Number;
+use falconer_protocol::message::{PermissionDenial, ResultMessage, StopReason};
+use serde_json::Value;
 
 use super::decide::{Batch, Progress, Structured};
 use crate::session::ledger::Tokens;
@@ -23,9 +25,9 @@ pub(crate) struct Tally {
     pub(crate) structured_value: Option<Value>,
     pub(crate) structured_failures: u32,
     pub(crate) last_structured_error: String,
-    pub(crate) denials: Vec<Value>,
+    pub(crate) denials: Vec<PermissionDenial>,
     /// Why the last answer that was complete ended.
-    pub(crate) last_stop: Option<String>,
+    pub(crate) last_stop: Option<StopReason>,
     first_request: Option<(Instant, u64)>,
     first_stream: Option<Instant>,
     first_content: Option<Instant>,
@@ -121,35 +123,31 @@ impl Tally {
     }
 
     pub(crate) fn duration_ms(&self) -> u64 {
-        millis(self.started, Instant::now())
+        millis(self.started.elapsed())
     }
 
-    /// The times of the result; `traced` turns, whose prompt has a uuid, tell a little more.
-    pub(crate) fn times(&self, traced: bool) -> Map<String, Value> {
-        let mut times = Map::new();
-        let mut put = |name: &str, then: Option<Instant>| {
-            if let Some(then) = then {
-                times.insert(name.to_owned(), json!(millis(self.started, then)));
-            }
+    /// Adds the times to a result; `traced` turns, whose prompt has a uuid, tell a little more.
+    pub(crate) fn add_times(&self, result: &mut ResultMessage, traced: bool) {
+        let since = |then: Option<Instant>| {
+            let passed = then?.saturating_duration_since(self.started);
+            Some(Number::from(millis(passed)))
         };
-        put("ttft_ms", self.first_content.or(self.first_whole));
-        put("ttft_stream_ms", self.first_stream);
-        put("time_to_request_ms", self.first_request.map(|it| it.0));
-        put("first_content_frame_ms", self.first_content);
-        if let (true, Some((_, wall))) = (traced, self.first_request) {
-            times.insert("request_sent_wall_ms".to_owned(), json!(wall));
+        result.ttft_ms = since(self.first_content.or(self.first_whole));
+        result.ttft_stream_ms = since(self.first_stream);
+        result.time_to_request_ms = since(self.first_request.map(|it| it.0));
+        result.first_content_frame_ms = since(self.first_content);
+        if traced {
+            let usage = self.first_usage;
+            result.request_sent_wall_ms = self.first_request.map(|it| Number::from(it.1));
+            result.first_request_input_tokens = usage.map(|it| it.input);
+            result.first_request_cache_read_input_tokens = usage.map(|it| it.cache_read);
         }
-        if let (true, Some(usage)) = (traced, self.first_usage) {
-            times.insert("first_request_input_tokens".to_owned(), json!(usage.input));
-            let read = "first_request_cache_read_input_tokens";
-            times.insert(read.to_owned(), json!(usage.cache_read));
-        }
-        times
     }
 }
 
-fn millis(from: Instant, to: Instant) -> u64 {
-    u64::try_from(to.saturating_duration_since(from).as_millis()).unwrap_or(u64::MAX)
+/// Whole milliseconds.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(super) fn wall_ms() -> u64 {

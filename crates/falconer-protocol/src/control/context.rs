@@ -45,7 +45,7 @@ wire_struct! {
         /// Origin of the threshold; observed as `model-default` and `auto`.
         pub autocompact_source ? String => "autocompactSource",
         /// Tokens of the messages: tool calls, tool results, attachments and the rest.
-        pub message_breakdown ? Value => "messageBreakdown",
+        pub message_breakdown ? MessageBreakdown => "messageBreakdown",
         /// Counts of the latest response; `null` before the first one.
         pub api_usage ? ApiUsage => "apiUsage",
         /// Squares of a chart for a terminal.
@@ -110,6 +110,42 @@ wire_struct! {
         pub path ? String,
         /// Size of its description, in tokens.
         pub tokens: u64,
+    }
+}
+
+wire_struct! {
+    /// The parts of the messages of a conversation, in tokens.
+    pub struct MessageBreakdown {
+        /// Calls of tools.
+        pub tool_call_tokens: u64 => "toolCallTokens",
+        /// Results of tools.
+        pub tool_result_tokens: u64 => "toolResultTokens",
+        /// Attachments of prompts.
+        pub attachment_tokens: u64 => "attachmentTokens",
+        /// Words of the model.
+        pub assistant_message_tokens: u64 => "assistantMessageTokens",
+        /// Words of the user.
+        pub user_message_tokens: u64 => "userMessageTokens",
+        /// Text put in from elsewhere.
+        pub redirected_context_tokens: u64 => "redirectedContextTokens",
+        /// The rest.
+        pub unattributed_tokens: u64 => "unattributedTokens",
+        /// Calls and results by tool.
+        pub tool_calls_by_type: Vec<ContextToolCalls> => "toolCallsByType",
+        /// Attachments by kind.
+        pub attachments_by_type: Vec<Value> => "attachmentsByType",
+    }
+}
+
+wire_struct! {
+    /// The calls of one tool in a conversation.
+    pub struct ContextToolCalls {
+        /// The tool.
+        pub name: String,
+        /// Tokens of its calls.
+        pub call_tokens: u64 => "callTokens",
+        /// Tokens of their results.
+        pub result_tokens: u64 => "resultTokens",
     }
 }
 

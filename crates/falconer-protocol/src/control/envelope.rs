@@ -179,6 +179,8 @@ wire_struct! {
         /// Code for programs: `unsupported_request`, `invalid_mode`, `bypass_not_launched` and
         /// others.
         pub error_code ? String,
+        /// The model that stays in use, if another one was asked for.
+        pub model ? String,
         /// Open permission requests, as in [`ControlSuccess`].
         pub pending_permission_requests ? Vec<ControlRequest>,
         /// Open dialogs, as in [`ControlSuccess`].

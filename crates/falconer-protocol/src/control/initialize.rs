@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::{AccountInfo, AgentInfo, ModelInfo, SlashCommand};
 use crate::agent::AgentDefinition;
 use crate::hook::{HookEvent, HookMatcher};
@@ -156,6 +154,14 @@ wire_struct! {
         /// `true` if the engine reports nothing to its maker.
         pub analytics_disabled ? bool,
         /// Form in which feedback is asked for; observed as `{"kind": "disabled"}`.
-        pub feedback_mode ? Value,
+        pub feedback_mode ? FeedbackMode,
+    }
+}
+
+wire_struct! {
+    /// The way in which the user is asked for feedback.
+    pub struct FeedbackMode {
+        /// `disabled` and others.
+        pub kind: String,
     }
 }

@@ -9,7 +9,8 @@ mod initialize;
 mod reply;
 
 pub use context::{
-    ApiUsage, ContextAgent, ContextCategory, ContextMcpTool, ContextMemoryFile, ContextUsage,
+    ApiUsage, ContextAgent, ContextCategory, ContextMcpTool, ContextMemoryFile, ContextToolCalls,
+    ContextUsage, MessageBreakdown,
 };
 pub use engine::{
     CanUseTool, Elicitation, ElicitationAction, ElicitationReply, EngineRequest, HookCallback,
@@ -32,13 +33,14 @@ pub use host::{
 };
 pub use info::{AccountInfo, AgentInfo, ModelInfo, SlashCommand};
 pub use initialize::{
-    InitializeRequest, InitializeResponse, PluginConfig, SdkMcpServerConfig, SdkMcpServerManifest,
+    FeedbackMode, InitializeRequest, InitializeResponse, PluginConfig, SdkMcpServerConfig,
+    SdkMcpServerManifest,
 };
 pub use reply::{
     BinaryVersionResponse, CancelAsyncMessageResponse, InterruptResponse, ListModelsResponse,
     ListPermissionRulesResponse, McpReadResourceResponse, McpSetServersResponse, McpStatusResponse,
     PermissionRuleEntry, PermissionRulesState, ReadFileResponse, ReloadOutputStylesResponse,
-    ReloadPluginsResponse, ReloadSkillsResponse, RewindResponse, SessionCostResponse,
-    SetModelResponse, SetPermissionModeResponse, SideQuestionResponse, TaskOutputResponse,
-    WorkspaceDirectory,
+    ReloadPluginsResponse, ReloadSkillsResponse, RewindResponse, RuleDescription,
+    SessionCostResponse, SetModelResponse, SetPermissionModeResponse, SideQuestionResponse,
+    TaskOutputResponse, WorkspaceDirectory,
 };

@@ -145,6 +145,8 @@ wire_struct! {
         pub contents: String,
         /// Absolute path of the file.
         pub abs_path ? String => "absPath",
+        /// The path as it was asked for.
+        pub requested_path ? String,
         /// `true` if the file is longer than the limit.
         pub truncated ? bool,
         /// `base64` if that was asked for; absent for UTF-8.
@@ -226,11 +228,21 @@ wire_struct! {
         /// Rule as written, such as `Bash(git:*)`.
         pub rule: String,
         /// Reading of the rule for people; absent if there is none.
-        pub description ? Value,
+        pub description ? RuleDescription,
         /// `persistent`, `session` or `readonly`.
         pub editability ? String,
         /// `true` if managed settings switch the rule off.
         pub not_in_effect ? bool => "notInEffect",
+    }
+}
+
+wire_struct! {
+    /// A permission rule in words: `prefix`, then what is stressed.
+    pub struct RuleDescription {
+        /// The beginning.
+        pub prefix: String,
+        /// The part that is stressed.
+        pub emphasis: String,
     }
 }
 

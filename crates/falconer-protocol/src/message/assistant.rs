@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::AssistantError;
 use crate::content::{ContentBlock, ToolUseBlock};
+use crate::control::ContextCategory;
 use crate::id::{AgentId, MessageUuid, SessionId, ToolUseId};
+use crate::number::Number;
 use crate::usage::Usage;
 use crate::wire::{open_enum, wire_struct};
 
@@ -71,7 +73,7 @@ wire_struct! {
         /// Milliseconds the model spent on this reasoning block.
         pub thinking_duration_ms ? u64,
         /// Context window by category, as the answer to `/context`.
-        pub context_usage ? Box<Value>,
+        pub context_usage ? Box<ContextReport>,
         /// Structured report of a local command such as `/usage`; not in the recorded sessions.
         pub usage_report ? Box<Value>,
         /// Output of a slash command inside its `<local-command-stdout>` tags.
@@ -103,7 +105,7 @@ impl AssistantMessage {
 }
 
 wire_struct! {
-    /// How people call a tool that was called.
+    /// The names people know a called tool by.
     pub struct ToolUseMeta {
         /// The call.
         pub id ? ToolUseId,
@@ -117,17 +119,41 @@ wire_struct! {
 }
 
 wire_struct! {
+    /// The contents of the context, in numbers.
+    pub struct ContextReport {
+        /// The model whose context it is.
+        pub model: String,
+        /// Tokens in use.
+        pub total_tokens: u64,
+        /// Size of the window, in tokens.
+        pub raw_max_tokens: u64,
+        /// Used part of the window, from 0 to 100.
+        pub percentage: Number,
+        /// The parts.
+        pub categories: Vec<ContextCategory>,
+        /// Tools of MCP servers.
+        pub mcp_tools: Vec<Value>,
+        /// Files of instructions.
+        pub memory_files: Vec<Value>,
+        /// Sub-agents.
+        pub agents: Vec<Value>,
+        /// Skills.
+        pub skills: Vec<Value>,
+    }
+}
+
+wire_struct! {
     /// A slash command that ran.
     pub struct LocalCommandRun {
         /// Its name, without the slash.
         pub command: String,
-        /// What followed the name.
+        /// The text after the name.
         pub args: String,
     }
 }
 
 wire_struct! {
-    /// Why a slash command did not run.
+    /// The reason a slash command did not run.
     pub struct LocalCommandOutcome {
         /// `unavailable_headless` and others.
         pub kind: String,

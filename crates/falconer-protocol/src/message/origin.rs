@@ -9,7 +9,7 @@ wire_struct! {
         pub kind: String,
         /// Refines `task-notification`: `scheduled-trigger`, `peer-send-message` and others.
         pub subkind ? String,
-        /// Which part of the engine wrote the prompt.
+        /// Part of the engine that wrote the prompt.
         pub producer ? String,
         /// MCP server that delivered the message; with the kind `channel`.
         pub server ? String,

@@ -171,25 +171,25 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What the sub-agents of a run did, in numbers.
+    /// Counts of the sub-agents of a run.
     pub struct SubagentStats {
-        /// How many were started.
+        /// Number of those started.
         pub spawned: u64,
-        /// Where the model wanted them to run.
+        /// Places the model wanted them to run in.
         pub requested: SubagentsRequested,
-        /// How many began in the background.
+        /// Number of those that began in the background.
         pub started_in_background: u64,
-        /// How deep one was nested in others; 0 without any.
+        /// Depth of the most deeply nested one; 0 without any.
         pub max_depth: u64,
-        /// How many were started by another sub-agent.
+        /// Number of those started by another sub-agent.
         pub spawned_by_subagents: u64,
-        /// How many came to an answer.
+        /// Number of those that came to an answer.
         pub completed: u64,
-        /// How many ended with an error.
+        /// Number of those that ended with an error.
         pub failed: u64,
-        /// How many were ended from outside.
+        /// Numbers of those ended from outside.
         pub killed: SubagentsKilled,
-        /// How many were not started.
+        /// Numbers of those not started.
         pub refused: SubagentsRefused,
         /// The same by type of sub-agent.
         pub by_type: Object,
@@ -197,7 +197,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// Where the model wanted sub-agents to run.
+    /// Sub-agents by the place the model wanted them to run in.
     pub struct SubagentsRequested {
         /// In the background.
         pub background: u64,
@@ -209,7 +209,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// Who ended sub-agents.
+    /// Sub-agents that were ended from outside, by who did it.
     pub struct SubagentsKilled {
         /// The agent that had started them.
         pub parent: u64,
@@ -221,7 +221,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// Why sub-agents were not started.
+    /// Sub-agents that were not started, by reason.
     pub struct SubagentsRefused {
         /// They would have been nested too deeply.
         pub depth_limit: u64,

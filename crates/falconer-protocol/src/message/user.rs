@@ -113,7 +113,7 @@ wire_struct! {
 }
 
 open_enum! {
-    /// Why a tool did not run.
+    /// The reason a tool did not run.
     pub enum NonExecutionKind {
         PermissionRule = "permission-rule",
         UserRejected = "user-rejected",
@@ -122,7 +122,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What was decided about a tool call.
+    /// A decision about a tool call.
     pub enum DecisionKind {
         Reject = "reject",
         Accept = "accept",
@@ -130,7 +130,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Who decided about a tool call.
+    /// The source of a decision about a tool call.
     pub enum DecisionSource {
         /// Rules, modes and defaults.
         Config = "config",

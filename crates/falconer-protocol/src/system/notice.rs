@@ -51,7 +51,7 @@ wire_struct! {
 }
 
 open_enum! {
-    /// How much a text matters.
+    /// The weight of a text.
     pub enum Level {
         Info = "info",
         Notice = "notice",
@@ -61,15 +61,15 @@ open_enum! {
 }
 
 wire_struct! {
-    /// What became of a prompt that hooks looked at.
+    /// The fate of a prompt that hooks looked at.
     pub struct PromptSubmitOutcome {
         /// `blocked_by_hook`, `no_verdict` and others.
         pub kind: String,
-        /// Whether the prompt became part of the conversation.
+        /// `true` if the prompt became part of the conversation.
         pub prompt_kept: bool,
-        /// What the hook said.
+        /// Reason that the hook gave.
         pub reason ? String,
-        /// Why a hook gave no answer: `callback_timed_out`, `cancelled`.
+        /// Reason a hook gave no answer: `callback_timed_out` or `cancelled`.
         pub no_verdict_kind ? String,
     }
 }

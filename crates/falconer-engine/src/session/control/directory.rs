@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{Outcome, text};
 use crate::frame::reply::Reply;
@@ -16,6 +17,24 @@ const LOOKED_AT: usize = 20_000;
 /// Files that are suggested.
 const SUGGESTED: usize = 15;
 
+/// The directory that was added.
+#[derive(Debug, Serialize)]
+struct Added {
+    directory: PathBuf,
+}
+
+/// The answer to `file_suggestions`.
+#[derive(Debug, Serialize)]
+struct Suggestions {
+    suggestions: Vec<Suggestion>,
+    cwd: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+struct Suggestion {
+    path: String,
+}
+
 /// Adds a directory below one that the session was started with.
 /// Hooks hear of it after the answer; they have no say in it.
 pub(super) fn register(actor: &mut Actor, body: &Value) -> Reply {
@@ -23,7 +42,7 @@ pub(super) fn register(actor: &mut Actor, body: &Value) -> Reply {
         Ok(directory) => {
             let told = Arc::clone(&actor.core).tell_directory(directory.clone());
             actor.jobs.push(Box::pin(told));
-            Reply::Success(json!({"directory": directory}))
+            Reply::success(&Added { directory })
         }
         Err(reply) => reply,
     }
@@ -83,8 +102,10 @@ pub(super) fn suggest(core: &Arc<Core>, body: &Value) -> Outcome {
         let from = cwd.clone();
         let found = tokio::task::spawn_blocking(move || matching(&from, &query)).await;
         let found = found.unwrap_or_default().into_iter();
-        let suggestions: Vec<Value> = found.map(|path| json!({"path": path})).collect();
-        Reply::Success(json!({"suggestions": suggestions, "cwd": cwd}))
+        Reply::success(&Suggestions {
+            suggestions: found.map(|path| Suggestion { path }).collect(),
+            cwd,
+        })
     }))
 }
 

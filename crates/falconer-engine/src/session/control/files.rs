@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine;
+use falconer_protocol::control::{ReadFileResponse, RewindResponse};
 use falconer_protocol::{MessageUuid, Object};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Outcome, text};
 use crate::frame::reply::Reply;
@@ -32,11 +33,12 @@ pub(super) fn rewind(core: &Arc<Core>, body: &Value) -> Outcome {
         let undo = move || core.workbench.checkpoints.rewind(&prompt, how);
         match tokio::task::spawn_blocking(undo).await {
             // Whoever only asks what would happen is told, not refused.
-            Ok(Err(error)) if how == Rewind::Preview => {
-                Reply::Success(json!({"canRewind": false, "error": error.to_string()}))
-            }
-            Ok(Ok(response)) => serde_json::to_value(response)
-                .map_or_else(|error| Reply::failure(error.to_string()), Reply::Success),
+            Ok(Err(error)) if how == Rewind::Preview => Reply::success(&RewindResponse {
+                can_rewind: false,
+                error: Some(error.to_string()),
+                ..RewindResponse::default()
+            }),
+            Ok(Ok(response)) => Reply::success(&response),
             Ok(Err(error)) => Reply::failure(error.to_string()),
             Err(error) => Reply::failure(format!("rewinding files failed: {error}")),
         }
@@ -58,10 +60,10 @@ pub(super) fn read(core: &Arc<Core>, body: &Value) -> Outcome {
     Outcome::Later(Box::pin(async move {
         let reading = tokio::task::spawn_blocking(move || read_up_to(&path, limit, encoded));
         match reading.await {
-            Ok(Ok(mut payload)) => {
-                payload["requested_path"] = Value::String(asked);
-                Reply::Success(payload)
-            }
+            Ok(Ok(response)) => Reply::success(&ReadFileResponse {
+                requested_path: Some(asked),
+                ..response
+            }),
             Ok(Err(error)) => Reply::failure(error.to_string()),
             Err(error) => Reply::failure(format!("reading failed: {error}")),
         }
@@ -82,7 +84,7 @@ fn may_read(core: &Core, path: &Path) -> bool {
     matches!(core.permissions().judge(&question), Verdict::Allow { .. })
 }
 
-fn read_up_to(path: &PathBuf, limit: u64, encoded: bool) -> std::io::Result<Value> {
+fn read_up_to(path: &PathBuf, limit: u64, encoded: bool) -> std::io::Result<ReadFileResponse> {
     use std::io::Read;
 
     let file = std::fs::File::open(path)?;
@@ -93,19 +95,24 @@ fn read_up_to(path: &PathBuf, limit: u64, encoded: bool) -> std::io::Result<Valu
     file.take(limit + 1).read_to_end(&mut bytes)?;
     let truncated = bytes.len() as u64 > limit;
     bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut payload = json!({"absPath": path});
-    if truncated {
-        payload["truncated"] = json!(true);
-    }
-    if encoded {
-        payload["contents"] = json!(base64::engine::general_purpose::STANDARD.encode(&bytes));
-        payload["encoding"] = json!("base64");
+    let response = ReadFileResponse {
+        abs_path: Some(path.display().to_string()),
+        truncated: truncated.then_some(true),
+        ..ReadFileResponse::default()
+    };
+    Ok(if encoded {
+        ReadFileResponse {
+            contents: base64::engine::general_purpose::STANDARD.encode(&bytes),
+            encoding: Some("base64".to_owned()),
+            ..response
+        }
     } else {
-        let lossy = std::str::from_utf8(&bytes).is_err();
-        payload["contents"] = json!(String::from_utf8_lossy(&bytes));
-        payload["lossy"] = json!(lossy);
-    }
-    Ok(payload)
+        ReadFileResponse {
+            contents: String::from_utf8_lossy(&bytes).into_owned(),
+            lossy: Some(std::str::from_utf8(&bytes).is_err()),
+            ..response
+        }
+    })
 }
 
 /// The host says that the model knows a file. It counts only if the file is as it was then.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use falconer_protocol::control::InitializeRequest;
+use falconer_protocol::control::{InitializeRequest, InitializeResponse};
 use falconer_protocol::mcp::{McpSdkConfig, McpServerConfig};
-use serde_json::{Value, json};
+use falconer_protocol::system::SessionState;
+use serde_json::Value;
 
 use super::Outcome;
 use crate::frame::reply::Reply;
@@ -62,17 +63,12 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     let parked = manifests.as_ref().map(Manifests::report);
     let asked = core.workbench.host.asked() + add_servers(&core, &request, manifests);
     let mut payload = core.introduction();
-    payload["session_state"] = json!(if actor.interrupt().is_some() {
-        "running"
-    } else {
-        "idle"
+    payload.session_state = Some(match actor.interrupt() {
+        Some(_) => SessionState::Running,
+        None => SessionState::Idle,
     });
-    if has_hooks {
-        payload["hooks_applied"] = json!(true);
-    }
-    if let Some(parked) = parked.filter(|_| !names.is_empty()) {
-        payload["sdk_mcp_manifests_parked"] = parked;
-    }
+    payload.hooks_applied = has_hooks.then_some(true);
+    payload.sdk_mcp_manifests_parked = parked.filter(|_| !names.is_empty());
     if core.workbench.host.asked() < asked {
         return Outcome::Later(Box::pin(async move {
             servers_asked(&core, asked).await;
@@ -87,17 +83,10 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
 }
 
 /// The answer also lists the questions that are still open, for a host that connects again.
-fn introduce(core: &Core, payload: Value) -> Reply {
-    let open: Vec<Value> = core
-        .workbench
-        .host
-        .open_questions()
-        .iter()
-        .filter_map(|it| serde_json::to_value(it).ok())
-        .collect();
+fn introduce(core: &Core, payload: InitializeResponse) -> Reply {
     Reply::Introduction {
-        payload,
-        open_questions: open,
+        payload: Box::new(payload),
+        open_questions: core.workbench.host.open_questions(),
     }
 }
 
@@ -125,7 +114,9 @@ fn take_prompts(core: &Core, request: &InitializeRequest) {
         state.tasks_are_spared = spared;
     }
     if let Some(aliases) = &request.tool_aliases {
-        let entries = aliases.iter().map(|(from, to)| (from.clone(), json!(to)));
+        let entries = aliases
+            .iter()
+            .map(|(from, to)| (from.clone(), Value::from(to.as_str())));
         state.aliases = entries.collect();
     }
 }
@@ -144,7 +135,7 @@ pub(crate) fn set_schema(core: &Core, schema: &Value) -> Result<(), String> {
 /// What servers in the host have answered already, by name, with what becomes of it.
 struct Manifests {
     usable: BTreeMap<String, Manifest>,
-    report: BTreeMap<String, &'static str>,
+    report: BTreeMap<String, String>,
 }
 
 impl Manifests {
@@ -167,13 +158,13 @@ impl Manifests {
                     "parked"
                 }
             };
-            all.report.insert(name.clone(), word);
+            all.report.insert(name.clone(), word.to_owned());
         }
         all
     }
 
-    fn report(&self) -> Value {
-        json!(self.report)
+    fn report(&self) -> BTreeMap<String, String> {
+        self.report.clone()
     }
 }
 

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use falconer_protocol::MessageUuid;
+use falconer_protocol::control::{
+    CancelAsyncMessageResponse, InterruptResponse, SideQuestionResponse,
+};
 use falconer_protocol::message::CommandState;
 use falconer_protocol::system::ControlRequestProgress;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Outcome, text};
 use crate::frame::lifecycle;
@@ -18,17 +21,17 @@ use crate::turn::interrupt::Cause;
 /// Ends the turn. Prompts that wait stay, unless the host says otherwise.
 pub(super) async fn interrupt(actor: &mut Actor, request: &Request) -> Outcome {
     let core = Arc::clone(&actor.core);
-    let mut payload = json!({});
+    let mut response = InterruptResponse::default();
     if request.body["cancel_queued"] == Value::Bool(true) {
         let cancelled = core.queue().cancel_all();
         for uuid in &cancelled {
             let frame = lifecycle::command(uuid, CommandState::Cancelled);
             core.speaker.say(frame).await;
         }
-        payload["cancelled"] = json!(cancelled);
+        response.cancelled = Some(cancelled);
     }
-    payload["still_queued"] = json!(core.queue().uuids());
-    let reply = Reply::Success(payload);
+    response.still_queued = core.queue().uuids();
+    let reply = Reply::success(&response.with_empty("still_queued"));
     let outcome = match actor.interrupt() {
         Some(lever) => {
             lever.pull(Cause::User, Some(reply.frame(request.id.as_ref())));
@@ -55,7 +58,11 @@ pub(super) async fn cancel_message(actor: &mut Actor, body: &Value) -> Outcome {
         let frame = lifecycle::command(&uuid, CommandState::Cancelled);
         core.speaker.say(frame).await;
     }
-    Reply::Success(json!({"cancelled": cancelled.is_some()})).into()
+    Reply::success(&CancelAsyncMessageResponse {
+        cancelled: cancelled.is_some(),
+        ..CancelAsyncMessageResponse::default()
+    })
+    .into()
 }
 
 pub(super) fn end_session(actor: &mut Actor) -> Outcome {
@@ -81,7 +88,11 @@ pub(super) async fn side_question(core: &Arc<Core>, request: &Request) -> Outcom
     let core = Arc::clone(core);
     Outcome::Later(Box::pin(async move {
         match core.side_question(&question).await {
-            Ok(answer) => Reply::Success(json!({"response": answer, "synthetic": false})),
+            Ok(answer) => Reply::success(&SideQuestionResponse {
+                response: Some(answer),
+                synthetic: Some(false),
+                ..SideQuestionResponse::default()
+            }),
             Err(failure) => Reply::failure(failure.to_string()),
         }
     }))

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use falconer_protocol::Object;
+use falconer_protocol::content::ContentBlock;
+use falconer_protocol::control::{McpReadResourceResponse, McpStatusResponse};
 use falconer_protocol::mcp::McpServerConfig;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Outcome, text};
@@ -14,7 +17,11 @@ use crate::mcp::{ServerError, Switch};
 use crate::session::core::Core;
 
 pub(super) fn status(core: &Core) -> Reply {
-    Reply::Success(json!({"mcpServers": core.servers.status()}))
+    let response = McpStatusResponse {
+        mcp_servers: core.servers.status(),
+        ..McpStatusResponse::default()
+    };
+    Reply::success(&response.with_empty("mcpServers"))
 }
 
 pub(super) fn set_servers(core: &Arc<Core>, body: &Value) -> Outcome {
@@ -27,11 +34,12 @@ pub(super) fn set_servers(core: &Arc<Core>, body: &Value) -> Outcome {
     Outcome::Later(Box::pin(async move {
         let response = core.servers.set_servers(&servers).await;
         // Hosts read all three, whether there is anything in them or not.
-        Reply::Success(json!({
-            "added": response.added,
-            "removed": response.removed,
-            "errors": response.errors,
-        }))
+        Reply::success(
+            &response
+                .with_empty("added")
+                .with_empty("removed")
+                .with_empty("errors"),
+        )
     }))
 }
 
@@ -74,6 +82,12 @@ pub(super) fn message(core: &Core, body: &Value) -> Reply {
     Reply::Done
 }
 
+/// What a tool returned.
+#[derive(Debug, Serialize)]
+struct Called {
+    content: [ContentBlock; 1],
+}
+
 pub(super) fn call(core: &Arc<Core>, body: &Value) -> Outcome {
     let tool = match text(body, "tool") {
         Ok(tool) => tool.to_owned(),
@@ -84,7 +98,9 @@ pub(super) fn call(core: &Arc<Core>, body: &Value) -> Outcome {
     Outcome::Later(Box::pin(async move {
         let token = CancellationToken::new();
         match core.servers.call(&tool, arguments, None, &token).await {
-            Ok(text) => Reply::Success(json!({"content": [{"type": "text", "text": text}]})),
+            Ok(text) => Reply::success(&Called {
+                content: [ContentBlock::text(text)],
+            }),
             Err(failure) => Reply::failure(failure.to_string()),
         }
     }))
@@ -102,7 +118,14 @@ pub(super) fn read_resource(core: &Arc<Core>, body: &Value) -> Outcome {
     Outcome::Later(Box::pin(async move {
         let token = CancellationToken::new();
         match core.servers.read_resource(&server, &uri, &token).await {
-            Ok(contents) => Reply::Success(json!({"contents": contents})),
+            Ok(contents) => {
+                let contents = contents.iter().map(serde_json::to_value);
+                let response = McpReadResourceResponse {
+                    contents: contents.filter_map(Result::ok).collect(),
+                    ..McpReadResourceResponse::default()
+                };
+                Reply::success(&response.with_empty("contents"))
+            }
             Err(failure) => Reply::failure(failure.to_string()),
         }
     }))

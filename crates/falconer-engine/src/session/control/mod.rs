@@ -17,9 +17,9 @@ mod variables;
 
 pub(super) use initialize::set_schema;
 
-use falconer_protocol::Message;
+use falconer_protocol::{Message, Object};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::actor::Actor;
 use super::line::Request;
@@ -46,7 +46,7 @@ impl From<Reply> for Outcome {
 
 /// A success with nothing in it; some requests answer with an empty object, not with nothing.
 fn empty() -> Reply {
-    Reply::Success(json!({}))
+    Reply::Success(Value::Object(Object::new()))
 }
 
 /// Answers a request.
@@ -91,10 +91,8 @@ pub(super) async fn answer(actor: &mut Actor, request: Request) -> Outcome {
         "register_repo_root" => directory::register(actor, body).into(),
         "file_suggestions" => directory::suggest(core, body),
         "reload_plugins" => info::plugins(core).into(),
-        "reload_skills" => Reply::Success(json!({"skills": []})).into(),
-        "reload_output_styles" => {
-            Reply::Success(json!({"available_output_styles": ["default"]})).into()
-        }
+        "reload_skills" => info::skills().into(),
+        "reload_output_styles" => info::output_styles().into(),
         other => Reply::unsupported(other).into(),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use falconer_protocol::control::{ListModelsResponse, SetModelResponse};
 use falconer_protocol::system::Level;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Outcome;
@@ -44,8 +45,11 @@ pub(super) async fn set_model(core: &Arc<Core>, request: &Request) -> Outcome {
         shown,
         id,
     };
-    let model = json!({"model": wish.id});
-    switch(core, request, wish, Reply::Success(model)).await
+    let done = Reply::success(&SetModelResponse {
+        model: Some(wish.id.clone()),
+        ..SetModelResponse::default()
+    });
+    switch(core, request, wish, done).await
 }
 
 /// Takes another model and answers with `done`, at once if nobody has to be asked.
@@ -143,12 +147,10 @@ async fn take(core: &Core, wish: &Wish, messages: Vec<String>) {
 
 /// A failure that says which model is still in use.
 fn kept(core: &Core, code: &'static str, error: String) -> Reply {
-    let mut beside = Map::new();
-    beside.insert("model".to_owned(), json!(core.model()));
     Reply::Failure(Failure {
         error,
         code: Some(code),
-        beside,
+        model: Some(core.model()),
     })
 }
 
@@ -167,5 +169,8 @@ pub(super) fn set_thinking(core: &Core, body: &Value) -> Reply {
 }
 
 pub(super) fn list() -> Reply {
-    Reply::Success(json!({"models": falconer_model::list_models()}))
+    Reply::success(&ListModelsResponse {
+        models: falconer_model::list_models(),
+        ..ListModelsResponse::default()
+    })
 }

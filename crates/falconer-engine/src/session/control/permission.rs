@@ -1,8 +1,12 @@
 //! Modes and rules.
 
 use falconer_protocol::Message;
+use falconer_protocol::control::{
+    ListPermissionRulesResponse, PermissionRuleEntry, PermissionRulesState, RuleDescription,
+    SetPermissionModeResponse, WorkspaceDirectory,
+};
 use falconer_protocol::permission::PermissionMode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Outcome, text};
 use crate::frame::reply::Reply;
@@ -18,7 +22,10 @@ pub(super) fn set_mode(core: &Core, body: &Value) -> Outcome {
     };
     match core.switch_mode(mode.clone()) {
         Ok(told) => {
-            let reply = Reply::Success(json!({"mode": mode}));
+            let reply = Reply::success(&SetPermissionModeResponse {
+                mode: Some(mode),
+                ..SetPermissionModeResponse::default()
+            });
             Outcome::Then(reply, told.into_iter().map(Message::from).collect())
         }
         Err(ModeRefused::BypassLocked) => Reply::coded(
@@ -40,17 +47,24 @@ pub(super) fn list(core: &Core) -> Reply {
     rules.sort_by_key(|rule| (listed_behavior(rule.behavior), listed_source(rule.source).0));
     // The first is where the session works, which is told beside.
     let directories = permissions.dirs().into_iter().skip(1);
-    let directories = directories.map(|path| json!({"path": path}));
-    let mut state = json!({
-        "rules": rules.into_iter().map(listed).collect::<Vec<_>>(),
-        "workspaceDirectories": directories.collect::<Vec<_>>(),
-        "originalCwd": core.workbench.original_cwd,
-        "managedOnly": false,
+    let directories = directories.map(|path| WorkspaceDirectory {
+        path: path.display().to_string(),
+        ..WorkspaceDirectory::default()
     });
-    if !permissions.problems().is_empty() {
-        state["errors"] = json!(permissions.problems());
-    }
-    Reply::Success(json!({"state": state}))
+    let problems = permissions.problems().iter();
+    let problems: Vec<Value> = problems.map(|it| Value::from(it.as_str())).collect();
+    let state = PermissionRulesState {
+        rules: rules.into_iter().map(listed).collect(),
+        workspace_directories: directories.collect(),
+        original_cwd: Some(core.workbench.original_cwd.display().to_string()),
+        managed_only: Some(false),
+        errors: (!problems.is_empty()).then_some(problems),
+        ..PermissionRulesState::default()
+    };
+    Reply::success(&ListPermissionRulesResponse {
+        state: state.with_empty("rules").with_empty("workspaceDirectories"),
+        ..ListPermissionRulesResponse::default()
+    })
 }
 
 /// What allows comes first.
@@ -75,30 +89,33 @@ fn listed_source(source: RuleSource) -> (u8, &'static str, &'static str) {
     }
 }
 
-fn listed(rule: &WrittenRule) -> Value {
+fn listed(rule: &WrittenRule) -> PermissionRuleEntry {
     let (_, source, editability) = listed_source(rule.source);
-    let mut entry = json!({
-        "behavior": rule.behavior.key(),
-        "source": source,
-        "rule": rule.text,
-        "editability": editability,
-    });
-    if let Some(description) = described(&rule.text) {
-        entry["description"] = description;
+    PermissionRuleEntry {
+        behavior: rule.behavior.key().into(),
+        source: source.to_owned(),
+        rule: rule.text.clone(),
+        editability: Some(editability.to_owned()),
+        description: described(&rule.text),
+        ..PermissionRuleEntry::default()
     }
-    entry
 }
 
 /// A rule in words, where that is simple.
-fn described(rule: &str) -> Option<Value> {
+fn described(rule: &str) -> Option<RuleDescription> {
+    let words = |prefix: &str, emphasis: &str| RuleDescription {
+        prefix: prefix.to_owned(),
+        emphasis: emphasis.to_owned(),
+        ..RuleDescription::default()
+    };
     match rule.split_once('(') {
-        None => Some(json!({"prefix": "Every use of ", "emphasis": rule})),
+        None => Some(words("Every use of ", rule)),
         Some(("Bash", rest)) => {
             let content = rest.strip_suffix(')')?;
             let start = content.strip_suffix(" *").or(content.strip_suffix(":*"));
             Some(match start {
-                Some(start) => json!({"prefix": "Commands that begin with ", "emphasis": start}),
-                None => json!({"prefix": "The command ", "emphasis": content}),
+                Some(start) => words("Commands that begin with ", start),
+                None => words("The command ", content),
             })
         }
         Some(_) => None,

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::model::{self, Wish};
 use super::{Outcome, empty, text};
@@ -70,29 +71,57 @@ pub(super) fn update(core: &Core, body: &Value) -> Reply {
     empty()
 }
 
+/// The answer to `get_settings`.
+#[derive(Debug, Serialize)]
+struct Listing {
+    effective: Value,
+    sources: Vec<Layer>,
+    applied: Applied,
+}
+
+/// The settings of one file or flag.
+#[derive(Debug, Serialize)]
+struct Layer {
+    source: &'static str,
+    settings: Value,
+}
+
+/// What settings come to.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Applied {
+    model: String,
+    effort: Option<String>,
+    // Features of the official CLI that this engine does not have.
+    advisor: Option<String>,
+    ultracode: bool,
+    ultracode_requested: bool,
+    ultracode_available: bool,
+    ultrathink_available: bool,
+    outside_file_tool_reads_blocked: bool,
+    outside_file_tool_writes_blocked: bool,
+    outside_blocks_count_launch_folders_only: bool,
+    launch_env_left_own_files_in_place: bool,
+}
+
 /// The settings in force, and where they come from.
 pub(super) fn get(core: &Core) -> Reply {
     let settings = core.settings();
-    let source = |layer: &crate::settings::Layer| json!({"source": source_name(layer.source), "settings": layer.value});
-    let sources: Vec<Value> = settings.layers().iter().map(source).collect();
+    let layers = settings.layers().iter().map(|layer| Layer {
+        source: source_name(layer.source),
+        settings: layer.value.clone(),
+    });
+    let sources = layers.collect();
     let effective = settings.effective().clone();
     drop(settings);
-    Reply::Success(json!({
-        "effective": effective,
-        "sources": sources,
-        "applied": {
-            "model": core.model(),
-            "effort": core.effort_level(),
-            // Features of the official CLI that this engine does not have.
-            "advisor": null,
-            "ultracode": false,
-            "ultracodeRequested": false,
-            "ultracodeAvailable": false,
-            "ultrathinkAvailable": false,
-            "outsideFileToolReadsBlocked": false,
-            "outsideFileToolWritesBlocked": false,
-            "outsideBlocksCountLaunchFoldersOnly": false,
-            "launchEnvLeftOwnFilesInPlace": true,
+    Reply::success(&Listing {
+        effective,
+        sources,
+        applied: Applied {
+            model: core.model(),
+            effort: core.effort_level(),
+            launch_env_left_own_files_in_place: true,
+            ..Applied::default()
         },
-    }))
+    })
 }

@@ -1,7 +1,9 @@
 //! Shells in the background.
 
+use falconer_protocol::control::TaskOutputResponse;
 use falconer_protocol::{TaskId, ToolUseId};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{empty, text};
 use crate::frame::reply::Reply;
@@ -19,13 +21,21 @@ pub(super) async fn stop(core: &Core, body: &Value) -> Reply {
     empty()
 }
 
+/// Whether the command is in the background now.
+#[derive(Debug, Serialize)]
+struct Backgrounded {
+    backgrounded: bool,
+}
+
 /// Moves commands in front to the background.
 pub(super) async fn to_background(core: &Core, body: &Value) -> Reply {
     let call = body["tool_use_id"].as_str().map(ToolUseId::from);
     let moved = core.workbench.tasks.move_to_background(call.as_ref()).await;
     core.say_task_events().await;
     match call {
-        Some(_) => Reply::Success(json!({"backgrounded": moved > 0})),
+        Some(_) => Reply::success(&Backgrounded {
+            backgrounded: moved > 0,
+        }),
         None => empty(),
     }
 }
@@ -36,11 +46,12 @@ pub(super) fn output(core: &Core, body: &Value) -> Reply {
         Err(reply) => return reply,
     };
     match core.workbench.tasks.output(&id) {
-        Some(output) => Reply::Success(json!({
-            "output": output.output,
-            "total_bytes": output.total_bytes,
-            "truncated": output.is_truncated,
-        })),
+        Some(output) => Reply::success(&TaskOutputResponse {
+            output: output.output,
+            total_bytes: Some(output.total_bytes),
+            truncated: Some(output.is_truncated),
+            ..TaskOutputResponse::default()
+        }),
         None => Reply::failure(format!("No task found with ID: {id}")),
     }
 }
