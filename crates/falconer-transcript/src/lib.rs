@@ -36,6 +36,6 @@ pub use private_file::write_private;
 pub use project_key::project_key;
 pub use transcript::{
     AssistantEntry, AttachmentEntry, Beginning, Checkpoints, Compaction, CostState, Entry, Fork,
-    Loaded, OpenError, OpenRequest, Opened, PermissionDecision, Persistence, Place, PromptEntry,
-    Rewind, RewindError, Stamp, ToolResultEntry, Transcript, config_dir,
+    Loaded, OpenError, OpenRequest, Opened, Persistence, PromptEntry, RecordedDecision, Rewind,
+    RewindError, SessionPlace, Stamp, ToolResultEntry, Transcript, config_dir,
 };

@@ -35,7 +35,7 @@ use crate::permission::{
 use crate::settings::{Found, Settings, Sources, UserConfig, Watch};
 use crate::workbench::{Fittings, ToolLimits, Workbench};
 use falconer_transcript::{
-    Beginning, Checkpoints, Fork, OpenError, OpenRequest, Opened, Persistence, Place, Stamp,
+    Beginning, Checkpoints, Fork, OpenError, OpenRequest, Opened, Persistence, SessionPlace, Stamp,
     Transcript, config_dir,
 };
 
@@ -119,7 +119,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
     let nowhere = || Sources::new(&config.environment, config.cwd.clone());
     let sources = sources.unwrap_or_else(nowhere);
     let mut warnings = settings.warnings().to_vec();
-    let place = config_dir(&config.environment).map(|dir| Place::new(&dir, &config.cwd));
+    let place = config_dir(&config.environment).map(|dir| SessionPlace::new(&dir, &config.cwd));
     let opened = open_transcript(&config, place.as_ref())?;
     warnings.extend_from_slice(&opened.loaded.warnings);
     let mut permissions = permissions(&config, &settings)?;
@@ -171,7 +171,10 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
     Ok((core, warnings))
 }
 
-fn open_transcript(config: &SessionConfig, place: Option<&Place>) -> Result<Opened, OpenError> {
+fn open_transcript(
+    config: &SessionConfig,
+    place: Option<&SessionPlace>,
+) -> Result<Opened, OpenError> {
     let history: &History = &config.history;
     let origin = match &history.start {
         config::Start::Fresh => Beginning::New,
@@ -342,7 +345,7 @@ fn workbench(
     config: &SessionConfig,
     settings: &Settings,
     opened: &Opened,
-    place: Option<&Place>,
+    place: Option<&SessionPlace>,
     host: Host,
 ) -> Workbench {
     let checkpoints = place.map_or_else(Checkpoints::default, |place| {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use falconer_protocol::message::TranscriptMirrorMessage;
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::{MessageUuid, SessionId};
-use falconer_transcript::{self as transcript, Entry, Place, Transcript};
-use serde_json::{Value, json};
+use falconer_transcript::{self as transcript, Entry, SessionPlace, Transcript};
+use serde_json::Value;
 
 use super::core::Core;
 use super::queue::Prompt;
@@ -17,14 +17,18 @@ use crate::turn::call::Done;
 #[derive(Debug)]
 pub(crate) struct Record {
     transcript: Transcript,
-    place: Option<Place>,
+    place: Option<SessionPlace>,
     /// The name the session was started with. It is written with the first prompt, so that a
     /// session in which nothing was said leaves nothing behind.
     name: Mutex<Option<String>>,
 }
 
 impl Record {
-    pub(crate) fn new(transcript: Transcript, place: Option<Place>, name: Option<String>) -> Self {
+    pub(crate) fn new(
+        transcript: Transcript,
+        place: Option<SessionPlace>,
+        name: Option<String>,
+    ) -> Self {
         Self {
             transcript,
             place,
@@ -77,7 +81,7 @@ impl Record {
         self.transcript
             .append(Entry::prompt(transcript::PromptEntry {
                 uuid: uuid.clone(),
-                message: json!({"role": "user", "content": content}),
+                content: content.clone(),
                 prompt_id: prompt_id.to_owned(),
                 permission_mode: mode.as_str().to_owned(),
                 is_meta: false,
@@ -107,7 +111,7 @@ impl Record {
         self.transcript
             .append(Entry::prompt(transcript::PromptEntry {
                 uuid: line.clone(),
-                message: json!({"role": "user", "content": [block]}),
+                content: vec![block.clone()].into(),
                 prompt_id: prompt_id.to_owned(),
                 permission_mode: mode.as_str().to_owned(),
                 is_meta: true,
@@ -123,7 +127,7 @@ impl Record {
         model: &str,
     ) {
         let mut message = head.message.clone();
-        message.insert("content".to_owned(), json!([block]));
+        message.insert("content".to_owned(), vec![block.clone()].into());
         self.transcript
             .append(Entry::assistant(transcript::AssistantEntry {
                 uuid: line.clone(),
@@ -155,7 +159,7 @@ impl Record {
         prompt_id: &str,
     ) {
         let permission = done.meta.permission_decision.as_ref();
-        let permission = permission.map(|it| transcript::PermissionDecision {
+        let permission = permission.map(|it| transcript::RecordedDecision {
             decision: it.decision.clone().unwrap_or_default().to_string(),
             source: it.source.clone().unwrap_or_default().to_string(),
             reason_type: it.reason_type.as_ref().map(ToString::to_string),
@@ -163,7 +167,7 @@ impl Record {
         self.transcript
             .append(Entry::tool_result(transcript::ToolResultEntry {
                 uuid: line.clone(),
-                message: json!({"role": "user", "content": [block]}),
+                block: block.clone(),
                 prompt_id: prompt_id.to_owned(),
                 call: done.wanted.line.clone(),
                 output: done.outcome.output.clone(),
@@ -197,7 +201,7 @@ impl Record {
             model_usage: ledger
                 .model_usage()
                 .into_iter()
-                .map(|(model, usage)| (model, json!(usage)))
+                .map(|(model, usage)| (model, serde_json::to_value(usage).unwrap_or_default()))
                 .collect(),
             ..transcript::CostState::default()
         };

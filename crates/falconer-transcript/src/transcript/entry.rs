@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cost::CostState;
+use super::messages::message;
 use crate::id::new_uuid;
 use crate::session_entry::object;
 
@@ -67,8 +68,8 @@ pub(super) enum Loose {
 pub struct PromptEntry {
     /// The id of the entry.
     pub uuid: MessageUuid,
-    /// The API message: `role` and `content`.
-    pub message: Value,
+    /// The text or the blocks of the message.
+    pub content: Value,
     /// All entries of a turn have the same.
     pub prompt_id: String,
     /// The permission mode in which it was sent.
@@ -99,8 +100,8 @@ pub struct AssistantEntry {
 pub struct ToolResultEntry {
     /// The id of the entry.
     pub uuid: MessageUuid,
-    /// The API message with one `tool_result`.
-    pub message: Value,
+    /// The block with the result.
+    pub block: Value,
     /// The turn it belongs to.
     pub prompt_id: String,
     /// The entry of the call.
@@ -108,13 +109,13 @@ pub struct ToolResultEntry {
     /// The tool's structured output.
     pub output: Option<Value>,
     /// The decision on the call, if somebody or something decided.
-    pub permission: Option<PermissionDecision>,
+    pub permission: Option<RecordedDecision>,
 }
 
 /// The decision on a tool call.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PermissionDecision {
+pub struct RecordedDecision {
     /// `accept` or `reject`.
     pub decision: String,
     /// The rule, mode or person that decided, in the CLI's words.
@@ -157,7 +158,7 @@ pub struct Compaction {
 impl Entry {
     /// A message in the user's place.
     pub fn prompt(prompt: PromptEntry) -> Self {
-        let mut head = user(&prompt.prompt_id, prompt.message);
+        let mut head = user(&prompt.prompt_id, prompt.content);
         if prompt.is_meta {
             head.insert("isMeta".to_owned(), true.into());
         }
@@ -191,7 +192,7 @@ impl Entry {
 
     /// The result of a tool call.
     pub fn tool_result(result: ToolResultEntry) -> Self {
-        let head = user(&result.prompt_id, result.message);
+        let head = user(&result.prompt_id, vec![result.block].into());
         let mut tail = Object::new();
         if let Some(output) = result.output {
             tail.insert("toolUseResult".to_owned(), output);
@@ -253,8 +254,8 @@ impl Entry {
     }
 
     /// What stands for the conversation before a boundary.
-    pub fn summary(uuid: MessageUuid, message: Value, prompt_id: &str) -> Self {
-        let mut head = user(prompt_id, message);
+    pub fn summary(uuid: MessageUuid, content: Value, prompt_id: &str) -> Self {
+        let mut head = user(prompt_id, content);
         head.insert("isVisibleInTranscriptOnly".to_owned(), true.into());
         head.insert("isCompactSummary".to_owned(), true.into());
         Self::chained(Chained::new(uuid, head, Object::new()))
@@ -351,13 +352,13 @@ fn one_line(text: &str) -> String {
     }
 }
 
-/// The first fields of a message in the user's place. Moves the message: it may be large.
-fn user(prompt_id: &str, message: Value) -> Object {
+/// The first fields of a message in the user's place. Moves the content: it may be large.
+fn user(prompt_id: &str, content: Value) -> Object {
     let mut head = object(&UserHead {
         prompt_id,
         kind: "user",
     });
-    head.insert("message".to_owned(), message);
+    head.insert("message".to_owned(), message("user", content));
     head
 }
 
@@ -415,7 +416,7 @@ struct ToolResultTail<'a> {
     #[serde(rename = "sourceToolAssistantUUID")]
     call: &'a MessageUuid,
     #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<&'a PermissionDecision>,
+    permission_decision: Option<&'a RecordedDecision>,
 }
 
 #[derive(Serialize)]

@@ -24,12 +24,12 @@ mod tests;
 pub use checkpoint::{Checkpoints, Rewind, RewindError};
 pub use cost::CostState;
 pub use entry::{
-    AssistantEntry, AttachmentEntry, Compaction, Entry, PermissionDecision, PromptEntry,
+    AssistantEntry, AttachmentEntry, Compaction, Entry, PromptEntry, RecordedDecision,
     ToolResultEntry,
 };
 pub use load::Loaded;
 #[cfg(test)]
 use load::load;
 pub use open::{Beginning, Fork, OpenError, OpenRequest, Opened, Persistence, Transcript};
-pub use place::{Place, config_dir};
+pub use place::{SessionPlace, config_dir};
 pub use stamp::Stamp;

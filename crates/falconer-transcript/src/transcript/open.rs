@@ -13,7 +13,7 @@ use falconer_protocol::{MessageUuid, SessionId};
 use super::entry::Entry;
 use super::fork::Copy;
 use super::load::{Cut, Loaded, has_conversation, load, load_up_to};
-use super::place::Place;
+use super::place::SessionPlace;
 use super::stamp::Stamp;
 use crate::append::Writer;
 use crate::error::SessionError;
@@ -136,7 +136,7 @@ impl Transcript {
     /// Finds or begins the session. Without a place nothing is kept.
     pub fn open(
         request: &OpenRequest,
-        place: Option<&Place>,
+        place: Option<&SessionPlace>,
         stamp: Stamp,
     ) -> Result<Opened, OpenError> {
         check_id(request, place)?;
@@ -187,7 +187,7 @@ impl Transcript {
     }
 
     /// Goes on in the transcript of another, empty session.
-    pub fn restart(&self, place: Option<&Place>, session: &SessionId) {
+    pub fn restart(&self, place: Option<&SessionPlace>, session: &SessionId) {
         let mut sink = self.sink();
         let path = sink.path().and(place).map(|place| place.file(session));
         sink.restart(session.clone(), path);
@@ -209,7 +209,7 @@ impl Transcript {
 }
 
 /// Refuses ids that a new session cannot have.
-fn check_id(request: &OpenRequest, place: Option<&Place>) -> Result<(), OpenError> {
+fn check_id(request: &OpenRequest, place: Option<&SessionPlace>) -> Result<(), OpenError> {
     let Some(id) = &request.session_id else {
         return Ok(());
     };
@@ -228,7 +228,7 @@ fn check_id(request: &OpenRequest, place: Option<&Place>) -> Result<(), OpenErro
 /// The session to go on with.
 fn earlier(
     request: &OpenRequest,
-    place: Option<&Place>,
+    place: Option<&SessionPlace>,
 ) -> Result<Option<(SessionId, PathBuf)>, OpenError> {
     match &request.origin {
         Beginning::New => Ok(None),
@@ -238,13 +238,13 @@ fn earlier(
             found.ok_or_else(|| OpenError::SessionNotFound(id.clone()))
         }
         Beginning::Continue => {
-            let all = place.map(Place::newest_first).unwrap_or_default();
+            let all = place.map(SessionPlace::newest_first).unwrap_or_default();
             Ok(all.into_iter().find(|(_, path)| has_conversation(path)))
         }
     }
 }
 
-fn begin(request: &OpenRequest, place: Option<&Place>, stamp: Stamp) -> Opened {
+fn begin(request: &OpenRequest, place: Option<&SessionPlace>, stamp: Stamp) -> Opened {
     let session = request.session_id.clone().unwrap_or_else(new_session_id);
     let kept = place.filter(|_| request.persistence == Persistence::Kept);
     let prelude = kept.map(|place| Prelude::New(place.file(&session)));
@@ -260,7 +260,7 @@ fn begin(request: &OpenRequest, place: Option<&Place>, stamp: Stamp) -> Opened {
 
 fn take_up(
     request: &OpenRequest,
-    place: Option<&Place>,
+    place: Option<&SessionPlace>,
     stamp: Stamp,
     source: SessionId,
     path: &Path,

@@ -18,12 +18,12 @@ pub fn config_dir(environment: &Environment) -> Option<PathBuf> {
 
 /// The sessions of one working directory.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SessionPlace {
     config_dir: PathBuf,
     project_dir: PathBuf,
 }
 
-impl Place {
+impl SessionPlace {
     /// Returns the place of the sessions of a working directory.
     pub fn new(config_dir: &Path, cwd: &Path) -> Self {
         let projects = config_dir.join("projects");

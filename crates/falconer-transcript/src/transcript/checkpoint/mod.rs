@@ -21,7 +21,7 @@ use falconer_protocol::MessageUuid;
 use falconer_protocol::control::RewindResponse;
 use falconer_secret::Environment;
 
-use super::place::Place;
+use super::place::SessionPlace;
 use crate::private_file::create_private_dir;
 use copies::Copies;
 use journal::{Journal, Record};
@@ -85,7 +85,7 @@ impl Checkpoints {
     }
 
     /// Where the checkpoints of a session are.
-    pub fn directory(place: &Place, session: &falconer_protocol::SessionId) -> PathBuf {
+    pub fn directory(place: &SessionPlace, session: &falconer_protocol::SessionId) -> PathBuf {
         place.file_history(session)
     }
 

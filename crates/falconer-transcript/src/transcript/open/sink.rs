@@ -17,7 +17,7 @@ use crate::id::new_uuid;
 use crate::transcript::ToolResultEntry;
 use crate::transcript::entry::{Chained, Entry, Line, Loose, Parent};
 use crate::transcript::fork::Copy;
-use crate::transcript::messages::{OpenCall, cut_off, message};
+use crate::transcript::messages::{OpenCall, cut_off};
 use crate::transcript::stamp::Stamp;
 
 /// Lists read titles from the end of a transcript; after this much it is written again.
@@ -349,7 +349,7 @@ enum Written {
 fn close(call: OpenCall) -> Entry {
     Entry::tool_result(ToolResultEntry {
         uuid: new_uuid(),
-        message: message("user", vec![cut_off(call.id)].into()),
+        block: cut_off(call.id),
         prompt_id: new_uuid().into_string(),
         call: call.entry,
         output: None,
@@ -364,7 +364,7 @@ mod tests {
 
     use super::*;
     use crate::transcript::load;
-    use crate::transcript::place::Place;
+    use crate::transcript::place::SessionPlace;
 
     fn sink(file: &Path) -> Sink {
         let writer = Writer::open(file).expect("opened");
@@ -391,14 +391,14 @@ mod tests {
 
         // There is room again.
         let dir = tempfile::tempdir().expect("temp dir");
-        let place = Place::new(dir.path(), Path::new("/"));
+        let place = SessionPlace::new(dir.path(), Path::new("/"));
         let file = place.file(&SessionId::new("s"));
         sink.store = Store::Open(Writer::create(&file).expect("created"));
         let first = new_uuid();
         sink.append(note(first.clone()));
         sink.append(Entry::tool_result(ToolResultEntry {
             uuid: new_uuid(),
-            message: json!({ "role": "user", "content": "x" }),
+            block: json!({ "type": "tool_result" }),
             prompt_id: "p".to_owned(),
             call: lost,
             output: None,
@@ -412,7 +412,6 @@ mod tests {
     }
 
     fn note(uuid: MessageUuid) -> Entry {
-        let message = json!({ "role": "user", "content": "x" });
-        Entry::summary(uuid, message, "p")
+        Entry::summary(uuid, json!("x"), "p")
     }
 }

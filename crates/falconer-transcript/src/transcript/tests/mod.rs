@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    AssistantEntry, Beginning, Entry, OpenError, OpenRequest, Opened, Place, PromptEntry, Stamp,
-    ToolResultEntry, Transcript,
+    AssistantEntry, Beginning, Entry, OpenError, OpenRequest, Opened, PromptEntry, SessionPlace,
+    Stamp, ToolResultEntry, Transcript,
 };
 
 /// A configuration directory and a project of its own.
@@ -41,8 +41,8 @@ impl Room {
         self.project.path()
     }
 
-    fn place(&self) -> Place {
-        Place::new(&self.config(), self.project())
+    fn place(&self) -> SessionPlace {
+        SessionPlace::new(&self.config(), self.project())
     }
 
     #[expect(
@@ -102,7 +102,7 @@ fn prompt(said: &str) -> Entry {
 fn prompt_with(uuid: MessageUuid, said: &str) -> Entry {
     Entry::prompt(PromptEntry {
         uuid,
-        message: json!({ "role": "user", "content": said }),
+        content: json!(said),
         prompt_id: new_uuid().into_string(),
         permission_mode: "default".to_owned(),
         is_meta: false,
@@ -147,7 +147,7 @@ fn answer(id: &str) -> Value {
 fn result(id: &str, of: &MessageUuid) -> Entry {
     Entry::tool_result(ToolResultEntry {
         uuid: new_uuid(),
-        message: json!({ "role": "user", "content": [answer(id)] }),
+        block: answer(id),
         prompt_id: new_uuid().into_string(),
         call: of.clone(),
         output: Some(json!({ "stdout": "out" })),

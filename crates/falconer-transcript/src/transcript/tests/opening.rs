@@ -27,7 +27,7 @@ fn a_session_of_another_directory_is_found_too() {
     let room = Room::new();
     let session = room.session(&["falcons"]);
     let elsewhere = tempfile::tempdir().expect("temp dir");
-    let place = Place::new(&room.config(), elsewhere.path());
+    let place = SessionPlace::new(&room.config(), elsewhere.path());
     let stamp = Stamp::new("1", &Environment::default(), elsewhere.path());
     let opened = Transcript::open(&resume(&session), Some(&place), stamp).expect("found");
     assert_eq!(opened.transcript.path(), Some(room.place().file(&session)));
