@@ -9,7 +9,14 @@ use crate::message::{
     UserMessage, WarningMessage,
 };
 use crate::stream::StreamEventMessage;
-use crate::system::SystemMessage;
+use crate::system::{
+    ApiRetry, BackgroundTasksChanged, CommandsChanged, CompactBoundary, ControlRequestProgress,
+    ElicitationComplete, FilesPersisted, HookProgress, HookResponse, HookStarted, Informational,
+    Init, LocalCommandOutput, MemoryRecall, MirrorError, ModelFallback, ModelRefusalFallback,
+    ModelRefusalNoFallback, Notification, PermissionDenied, PluginInstall, SessionStateChanged,
+    SessionTitleChanged, SessionWritesLost, StatusMessage, SystemMessage, TaskNotification,
+    TaskProgress, TaskStarted, TaskUpdated, ThinkingTokens, WorkerShuttingDown,
+};
 use crate::wire::tagged_enum;
 
 tagged_enum! {
@@ -97,28 +104,71 @@ macro_rules! common_field {
 
 /// Lets the body of a message stand for the whole line.
 macro_rules! line_from {
-    ($($body:ident => $variant:ident,)+) => {$(
-        impl From<$body> for Message {
+    (
+        { $($body:ident => $variant:ident,)+ }
+        System { $($system_body:ident => $system_variant:ident,)+ }
+    ) => {
+        $(impl From<$body> for Message {
             fn from(body: $body) -> Self {
                 Self::$variant(Box::new(body))
             }
-        }
-    )+};
+        })+
+        $(impl From<$system_body> for Message {
+            fn from(body: $system_body) -> Self {
+                Self::System(SystemMessage::$system_variant(Box::new(body)))
+            }
+        })+
+    };
 }
 
 line_from! {
-    StreamEventMessage => StreamEvent,
-    AssistantMessage => Assistant,
-    UserMessage => User,
-    ResultMessage => Result,
-    ToolProgressMessage => ToolProgress,
-    ToolUseSummaryMessage => ToolUseSummary,
-    CommandLifecycleMessage => CommandLifecycle,
-    ConversationResetMessage => ConversationReset,
-    AuthStatusMessage => AuthStatus,
-    RateLimitEvent => RateLimitEvent,
-    PromptSuggestionMessage => PromptSuggestion,
-    ActiveGoalMessage => ActiveGoal,
+    {
+        StreamEventMessage => StreamEvent,
+        AssistantMessage => Assistant,
+        UserMessage => User,
+        ResultMessage => Result,
+        ToolProgressMessage => ToolProgress,
+        ToolUseSummaryMessage => ToolUseSummary,
+        CommandLifecycleMessage => CommandLifecycle,
+        ConversationResetMessage => ConversationReset,
+        AuthStatusMessage => AuthStatus,
+        RateLimitEvent => RateLimitEvent,
+        PromptSuggestionMessage => PromptSuggestion,
+        ActiveGoalMessage => ActiveGoal,
+    }
+    System {
+        Init => Init,
+        StatusMessage => Status,
+        ApiRetry => ApiRetry,
+        SessionStateChanged => SessionStateChanged,
+        TaskStarted => TaskStarted,
+        TaskProgress => TaskProgress,
+        TaskUpdated => TaskUpdated,
+        TaskNotification => TaskNotification,
+        BackgroundTasksChanged => BackgroundTasksChanged,
+        CompactBoundary => CompactBoundary,
+        HookStarted => HookStarted,
+        HookProgress => HookProgress,
+        HookResponse => HookResponse,
+        PermissionDenied => PermissionDenied,
+        ModelFallback => ModelFallback,
+        ModelRefusalFallback => ModelRefusalFallback,
+        ModelRefusalNoFallback => ModelRefusalNoFallback,
+        ThinkingTokens => ThinkingTokens,
+        Informational => Informational,
+        Notification => Notification,
+        LocalCommandOutput => LocalCommandOutput,
+        CommandsChanged => CommandsChanged,
+        ControlRequestProgress => ControlRequestProgress,
+        SessionTitleChanged => SessionTitleChanged,
+        SessionWritesLost => SessionWritesLost,
+        MirrorError => MirrorError,
+        WorkerShuttingDown => WorkerShuttingDown,
+        ElicitationComplete => ElicitationComplete,
+        FilesPersisted => FilesPersisted,
+        MemoryRecall => MemoryRecall,
+        PluginInstall => PluginInstall,
+    }
 }
 
 impl Message {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use falconer_protocol::control::{
     ContextCategory, ContextMcpTool, ContextToolCalls, ContextUsage, MessageBreakdown,
 };
-use falconer_protocol::message::ContextReport;
+use falconer_protocol::message::{ContextReport, ContextReportCategory};
 use serde_json::Value;
 
 use super::core::Core;
@@ -210,11 +210,11 @@ impl Core {
         }
         let listed = categories
             .iter()
-            .map(|(_, name, tokens, _, kind)| ContextCategory {
+            .map(|(_, name, tokens, _, kind)| ContextReportCategory {
                 name: (*name).to_owned(),
                 tokens: *tokens,
                 kind: Some((*kind).to_owned()),
-                ..ContextCategory::default()
+                ..ContextReportCategory::default()
             });
         let report = ContextReport {
             total_tokens: sizes.total(),

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::AssistantError;
 use crate::content::{ContentBlock, ToolUseBlock};
-use crate::control::ContextCategory;
 use crate::id::{AgentId, MessageUuid, SessionId, ToolUseId};
 use crate::number::Number;
 use crate::usage::Usage;
@@ -130,7 +129,7 @@ wire_struct! {
         /// Used part of the window, from 0 to 100.
         pub percentage: Number,
         /// The parts.
-        pub categories: Vec<ContextCategory>,
+        pub categories: Vec<ContextReportCategory>,
         /// Tools of MCP servers.
         pub mcp_tools: Vec<Value>,
         /// Files of instructions.
@@ -139,6 +138,18 @@ wire_struct! {
         pub agents: Vec<Value>,
         /// Skills.
         pub skills: Vec<Value>,
+    }
+}
+
+wire_struct! {
+    /// A part of the context.
+    pub struct ContextReportCategory {
+        /// Name for people.
+        pub name: String,
+        /// Tokens of the part.
+        pub tokens: u64,
+        /// `used`, `free`, `buffer` or `deferred`.
+        pub kind ? String,
     }
 }
 

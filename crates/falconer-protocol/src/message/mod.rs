@@ -9,8 +9,8 @@ mod user;
 mod warning;
 
 pub use assistant::{
-    ApiMessage, AssistantMessage, ContextReport, LocalCommandOutcome, LocalCommandRun, StopReason,
-    ToolUseMeta,
+    ApiMessage, AssistantMessage, ContextReport, ContextReportCategory, LocalCommandOutcome,
+    LocalCommandRun, StopReason, ToolUseMeta,
 };
 pub use origin::MessageOrigin;
 pub use reason::{AssistantError, StartupFailureReason, TerminalReason};

@@ -8,7 +8,6 @@ mod session;
 mod task;
 
 use crate::id::{MessageUuid, SessionId};
-use crate::inbound::Message;
 use crate::wire::tagged_enum;
 
 pub use hook::{HookOutcome, HookProgress, HookResponse, HookStarted};
@@ -138,51 +137,6 @@ macro_rules! with_body {
             SystemMessage::Unknown($object) => $unknown,
         }
     };
-}
-
-/// Lets the body of a system message stand for the whole line.
-macro_rules! line_from {
-    ($($body:ident => $variant:ident,)+) => {$(
-        impl From<$body> for Message {
-            fn from(body: $body) -> Self {
-                Self::System(SystemMessage::$variant(Box::new(body)))
-            }
-        }
-    )+};
-}
-
-line_from! {
-    Init => Init,
-    StatusMessage => Status,
-    ApiRetry => ApiRetry,
-    SessionStateChanged => SessionStateChanged,
-    TaskStarted => TaskStarted,
-    TaskProgress => TaskProgress,
-    TaskUpdated => TaskUpdated,
-    TaskNotification => TaskNotification,
-    BackgroundTasksChanged => BackgroundTasksChanged,
-    CompactBoundary => CompactBoundary,
-    HookStarted => HookStarted,
-    HookProgress => HookProgress,
-    HookResponse => HookResponse,
-    PermissionDenied => PermissionDenied,
-    ModelFallback => ModelFallback,
-    ModelRefusalFallback => ModelRefusalFallback,
-    ModelRefusalNoFallback => ModelRefusalNoFallback,
-    ThinkingTokens => ThinkingTokens,
-    Informational => Informational,
-    Notification => Notification,
-    LocalCommandOutput => LocalCommandOutput,
-    CommandsChanged => CommandsChanged,
-    ControlRequestProgress => ControlRequestProgress,
-    SessionTitleChanged => SessionTitleChanged,
-    SessionWritesLost => SessionWritesLost,
-    MirrorError => MirrorError,
-    WorkerShuttingDown => WorkerShuttingDown,
-    ElicitationComplete => ElicitationComplete,
-    FilesPersisted => FilesPersisted,
-    MemoryRecall => MemoryRecall,
-    PluginInstall => PluginInstall,
 }
 
 impl SystemMessage {

@@ -1,6 +1,7 @@
 //! `get_hooks_listing`: the hooks of settings files, and all events there could be hooks for.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::frame::reply::Reply;
 use crate::session::core::Core;
@@ -69,80 +70,138 @@ const EVENTS: &[(&str, Matching, &str)] = &[
     ("MessageDisplay", Always, "Text is shown"),
 ];
 
+/// The answer to `get_hooks_listing`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listing<'a> {
+    events: Vec<EventRow>,
+    hooks: Vec<HookRow<'a>>,
+    event_catalog: Vec<EventRow>,
+    policy: PolicyRow,
+}
+
+/// An event there could be hooks for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EventRow {
+    name: &'static str,
+    summary: &'static str,
+    supports_matcher: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_count: Option<usize>,
+}
+
+/// A hook of a settings file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookRow<'a> {
+    event: &'a str,
+    matcher: &'a str,
+    source: &'static str,
+    source_label: &'static str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    display_text: String,
+    command_text: String,
+    content_label: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_once: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_in_background: Option<&'a Value>,
+}
+
+/// What managed settings say about hooks.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PolicyRow {
+    disabled_by_policy: bool,
+    managed_only: bool,
+    plugin_only: bool,
+    all_disabled: bool,
+    policy_hook_count: usize,
+}
+
 /// The hooks in force.
 pub(super) fn list(core: &Core) -> Reply {
     let settings = core.settings();
     let written = settings.hooks();
-    let rows: Vec<Value> = EVENTS
+    let hooks: Vec<HookRow<'_>> = EVENTS
         .iter()
         .flat_map(|(event, ..)| written.iter().filter(move |hook| hook.event == *event))
         .flat_map(rows)
         .collect();
     let with_hooks = EVENTS.iter().filter_map(|event| {
-        let count = rows.iter().filter(|row| row["event"] == event.0).count();
-        let mut entry = describe(event);
-        entry["hookCount"] = json!(count);
-        (count > 0).then_some(entry)
+        let count = hooks.iter().filter(|row| row.event == event.0).count();
+        (count > 0).then(|| EventRow {
+            hook_count: Some(count),
+            ..describe(event)
+        })
     });
     let managed = written.iter().filter(|it| it.source == Source::Managed);
-    Reply::Success(json!({
-        "events": with_hooks.collect::<Vec<_>>(),
-        "hooks": rows,
-        "eventCatalog": EVENTS.iter().map(describe).collect::<Vec<_>>(),
-        "policy": {
-            "disabledByPolicy": settings.managed_switch("disableAllHooks"),
-            "managedOnly": settings.managed_switch("allowManagedHooksOnly"),
-            "pluginOnly": false,
-            "allDisabled": settings.disable_all_hooks(),
-            "policyHookCount": managed.flat_map(rows_of).count(),
+    Reply::success(&Listing {
+        events: with_hooks.collect(),
+        event_catalog: EVENTS.iter().map(describe).collect(),
+        policy: PolicyRow {
+            disabled_by_policy: settings.managed_switch("disableAllHooks"),
+            managed_only: settings.managed_switch("allowManagedHooksOnly"),
+            plugin_only: false,
+            all_disabled: settings.disable_all_hooks(),
+            policy_hook_count: managed.flat_map(handlers).count(),
         },
-    }))
+        hooks,
+    })
 }
 
-fn describe((name, matching, summary): &(&str, Matching, &str)) -> Value {
-    json!({"name": name, "summary": summary, "supportsMatcher": *matching == ByName})
+fn describe((name, matching, summary): &(&'static str, Matching, &'static str)) -> EventRow {
+    EventRow {
+        name,
+        summary,
+        supports_matcher: *matching == ByName,
+        hook_count: None,
+    }
 }
 
 /// The handlers of one entry.
-fn rows_of(hook: &SettingsHook) -> impl Iterator<Item = &Value> {
-    hook.matcher["hooks"].as_array().into_iter().flatten()
+fn handlers(hook: &SettingsHook) -> impl Iterator<Item = &Value> {
+    let handlers = hook.matcher.get("hooks").and_then(Value::as_array);
+    handlers.into_iter().flatten()
 }
 
-fn rows(hook: &SettingsHook) -> Vec<Value> {
-    let row = |handler: &Value| {
-        let text = |name: &str| handler[name].as_str().unwrap_or_default();
-        let kind = text("type");
-        let (label, identity) = match kind {
-            "command" => ("Command", text("command")),
-            "http" => ("URL", text("url")),
-            _ => ("Prompt", text("prompt")),
-        };
-        let shown = match text("statusMessage") {
-            "" => identity,
-            message => message,
-        };
-        let mut row = json!({
-            "event": hook.event,
-            "matcher": hook.matcher["matcher"].as_str().unwrap_or_default(),
-            "source": source_name(hook.source),
-            "sourceLabel": hook.source.of_rules().words(),
-            "type": kind,
-            "displayText": revealed(shown),
-            "commandText": revealed(identity),
-            "contentLabel": label,
-        });
-        for (from, to) in [
-            ("timeout", "timeout"),
-            ("once", "runsOnce"),
-            ("async", "runsInBackground"),
-        ] {
-            if let Some(value) = handler.get(from) {
-                row[to] = value.clone();
-            }
-        }
-        row
+fn rows(hook: &SettingsHook) -> impl Iterator<Item = HookRow<'_>> {
+    handlers(hook).map(|handler| row(hook, handler))
+}
+
+fn row<'a>(hook: &'a SettingsHook, handler: &'a Value) -> HookRow<'a> {
+    let text = |name: &str| text_in(handler, name);
+    let kind = text("type");
+    let (content_label, identity) = match kind {
+        "command" => ("Command", text("command")),
+        "http" => ("URL", text("url")),
+        _ => ("Prompt", text("prompt")),
     };
-    rows_of(hook).map(row).collect()
+    let shown = match text("statusMessage") {
+        "" => identity,
+        message => message,
+    };
+    HookRow {
+        event: &hook.event,
+        matcher: text_in(&hook.matcher, "matcher"),
+        source: source_name(hook.source),
+        source_label: hook.source.of_rules().words(),
+        kind,
+        display_text: revealed(shown),
+        command_text: revealed(identity),
+        content_label,
+        timeout: handler.get("timeout"),
+        runs_once: handler.get("once"),
+        runs_in_background: handler.get("async"),
+    }
+}
+
+fn text_in<'a>(object: &'a Value, name: &str) -> &'a str {
+    object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A text in which nothing is hidden.
