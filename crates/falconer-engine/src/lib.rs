@@ -4,6 +4,7 @@
 //! through channels, the environment and the working directory are given. So thousands of
 //! sessions fit into one process, and the executable `falconer-claude` is a thin front.
 
+mod conversation;
 mod file_state;
 mod frame;
 mod front;

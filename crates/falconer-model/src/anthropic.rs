@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
@@ -14,7 +15,7 @@ use crate::exchange;
 use crate::helper::Freshness;
 use crate::http::Route;
 use crate::timeouts::Timeouts;
-use crate::{ApiFailure, ApiRequest, Capabilities, FailureKind, Provider, Streaming};
+use crate::{ApiFailure, ApiRequest, Capabilities, FailureKind, Provider, RequestBody, Streaming};
 
 const VERSION: &str = "2023-06-01";
 const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
@@ -58,7 +59,7 @@ struct Ask<'a> {
     path: &'a str,
     query: &'a [(&'a str, &'a str)],
     betas: &'a [String],
-    body: Option<Vec<u8>>,
+    body: Option<Bytes>,
 }
 
 impl Anthropic {
@@ -94,7 +95,7 @@ impl Anthropic {
         Ok(message)
     }
 
-    async fn count(&self, body: Value) -> Result<u64, ApiFailure> {
+    async fn count(&self, body: RequestBody) -> Result<u64, ApiFailure> {
         if !self.endpoint.capabilities.count_tokens {
             let text = "this endpoint does not count tokens";
             return Err(ApiFailure::new(FailureKind::InvalidRequest, text));
@@ -108,21 +109,18 @@ impl Anthropic {
     }
 
     async fn messages(&self, path: &str, mut request: ApiRequest) -> Result<Response, ApiFailure> {
-        self.endpoint.capabilities.strip(&mut request);
-        let body = serde_json::to_vec(&request.body).map_err(|error| {
-            let text = format!("the request cannot be written as JSON: {error}");
-            ApiFailure::new(FailureKind::InvalidRequest, text)
-        })?;
-        let query: &[_] = match self.endpoint.capabilities.betas {
-            true => &[("beta", "true")],
-            false => &[],
+        self.endpoint.capabilities.strip(&mut request)?;
+        let query: &[_] = if self.endpoint.capabilities.betas {
+            &[("beta", "true")]
+        } else {
+            &[]
         };
         let ask = Ask {
             method: Method::POST,
             path,
             query,
             betas: &request.betas,
-            body: Some(body),
+            body: Some(request.body.to_bytes()),
         };
         self.endpoint.send(&ask).await
     }
@@ -194,7 +192,7 @@ impl Provider for Anthropic {
         Box::pin(self.in_one_piece(request))
     }
 
-    fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>> {
+    fn count_tokens(&self, body: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>> {
         Box::pin(self.count(body))
     }
 

@@ -8,6 +8,7 @@ mod sign;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use falconer_secret::Environment;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -23,8 +24,8 @@ use crate::exchange;
 use crate::http::Route;
 use crate::timeouts::Timeouts;
 use crate::{
-    ApiFailure, ApiRequest, Capabilities, ConnectError, FailureKind, Provider, ProviderSettings,
-    Streaming,
+    ApiFailure, ApiRequest, Capabilities, ConnectError, FailureKind, JsonText, Provider,
+    ProviderSettings, RequestBody, Streaming,
 };
 
 const VERSION: &str = "bedrock-2023-05-31";
@@ -115,7 +116,7 @@ impl Bedrock {
 
 impl Endpoint {
     async fn send(&self, mut request: ApiRequest, action: &str) -> Result<Response, ApiFailure> {
-        CAPABILITIES.strip(&mut request);
+        CAPABILITIES.strip(&mut request)?;
         let (model, body) = envelope(request)?;
         let url = self.url(&model, action)?;
         let mut headers = HeaderMap::new();
@@ -144,29 +145,16 @@ impl Endpoint {
 }
 
 /// The body as Bedrock wants it: the model is in the path, the betas are in the body.
-fn envelope(request: ApiRequest) -> Result<(String, Vec<u8>), ApiFailure> {
-    let Value::Object(mut body) = request.not_streamed_parts() else {
-        return Err(invalid("the request is not an object"));
-    };
-    let model = match body.shift_remove("model") {
-        Some(Value::String(model)) if !model.is_empty() => model,
-        _ => return Err(invalid("the request names no model")),
-    };
-    body.insert("anthropic_version".to_owned(), VERSION.into());
-    let body = serde_json::to_vec(&body).map_err(|error| invalid(&error.to_string()))?;
-    Ok((model, body))
-}
-
-impl ApiRequest {
-    /// The body without `stream`, with the betas in it.
-    fn not_streamed_parts(self) -> Value {
-        let betas = self.betas.clone();
-        let mut body = self.not_streamed().body;
-        if let (Value::Object(body), false) = (&mut body, betas.is_empty()) {
-            body.insert("anthropic_beta".to_owned(), betas.into());
-        }
-        body
+fn envelope(request: ApiRequest) -> Result<(String, Bytes), ApiFailure> {
+    let ApiRequest { mut body, betas } = request.not_streamed();
+    if !betas.is_empty() {
+        body.set("anthropic_beta", JsonText::of(betas));
     }
+    let model = body.string("model").filter(|model| !model.is_empty());
+    let model = model.ok_or_else(|| invalid("the request names no model"))?;
+    body.remove("model");
+    body.set("anthropic_version", JsonText::of(VERSION));
+    Ok((model, body.to_bytes()))
 }
 
 fn invalid(text: &str) -> ApiFailure {
@@ -182,7 +170,7 @@ impl Provider for Bedrock {
         Box::pin(self.in_one_piece(request))
     }
 
-    fn count_tokens(&self, _: Value) -> BoxFuture<'_, Result<u64, ApiFailure>> {
+    fn count_tokens(&self, _: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>> {
         let failure = invalid("Amazon Bedrock does not count tokens for us");
         Box::pin(std::future::ready(Err(failure)))
     }

@@ -4,7 +4,8 @@ use falconer_protocol::Object;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{ApiRequest, Capabilities, ConnectError};
+use crate::request::unreadable;
+use crate::{ApiFailure, ApiRequest, Capabilities, ConnectError, RequestBody};
 
 const DATA: &str = include_str!("endpoints.json");
 
@@ -103,70 +104,70 @@ impl Endpoints {
 
 impl Capabilities {
     /// Takes out of a request what the endpoint does not understand.
-    pub(crate) fn strip(&self, request: &mut ApiRequest) {
+    ///
+    /// Of a conversation, only messages that contain such a thing are read and written anew.
+    pub(crate) fn strip(&self, request: &mut ApiRequest) -> Result<(), ApiFailure> {
         if !self.betas {
             request.betas.clear();
         }
-        let Value::Object(body) = &mut request.body else {
-            return;
-        };
+        self.strip_body(&mut request.body).map_err(unreadable)
+    }
+
+    fn strip_body(&self, body: &mut RequestBody) -> serde_json::Result<()> {
         if !self.context_management {
-            body.shift_remove("context_management");
+            body.remove("context_management");
         }
         if !self.effort {
-            strip_effort(body);
+            strip_effort(body)?;
         }
         if !self.thinking {
-            body.shift_remove("thinking");
-            strip_thoughts(body);
+            body.remove("thinking");
+            body.edit("messages", "thinking\"", strip_thoughts)?;
         }
         if !self.betas {
-            each_tool(body, |tool| {
-                tool.shift_remove("defer_loading");
-            });
+            body.edit("tools", "\"defer_loading\"", |tool| {
+                remove(tool, "defer_loading");
+            })?;
         }
         if !self.prompt_caching {
             for part in ["system", "tools", "messages"] {
-                body.get_mut(part).map(strip_cache_marks);
+                body.edit(part, "\"cache_control\"", strip_cache_marks)?;
             }
-            body.shift_remove("cache_control");
+            body.remove("cache_control");
         }
+        Ok(())
     }
 }
 
-fn strip_effort(body: &mut Object) {
-    let Some(Value::Object(config)) = body.get_mut("output_config") else {
-        return;
-    };
-    config.shift_remove("effort");
-    if config.is_empty() {
-        body.shift_remove("output_config");
+fn remove(object: &mut Value, name: &str) {
+    if let Value::Object(fields) = object {
+        fields.shift_remove(name);
     }
+}
+
+fn strip_effort(body: &mut RequestBody) -> serde_json::Result<()> {
+    let mut is_empty = false;
+    body.edit("output_config", "\"effort\"", |config| {
+        remove(config, "effort");
+        is_empty = config.as_object().is_some_and(Object::is_empty);
+    })?;
+    if is_empty {
+        body.remove("output_config");
+    }
+    Ok(())
 }
 
 /// Thoughts of another model; a message that is nothing else stays, for it may not be empty.
-fn strip_thoughts(body: &mut Object) {
-    let messages = body.get_mut("messages").and_then(Value::as_array_mut);
-    for message in messages.into_iter().flatten() {
-        let Some(content) = message.get_mut("content").and_then(Value::as_array_mut) else {
-            continue;
-        };
-        let is_thought = |block: &Value| {
-            let kind = block.get("type").and_then(Value::as_str);
-            matches!(kind, Some("thinking" | "redacted_thinking"))
-        };
-        if !content.iter().all(is_thought) {
-            content.retain(|block| !is_thought(block));
-        }
-    }
-}
-
-fn each_tool(body: &mut Object, mut change: impl FnMut(&mut Object)) {
-    let tools = body.get_mut("tools").and_then(Value::as_array_mut);
-    for tool in tools.into_iter().flatten() {
-        if let Value::Object(tool) = tool {
-            change(tool);
-        }
+fn strip_thoughts(message: &mut Value) {
+    let Some(content) = message.get_mut("content").and_then(Value::as_array_mut) else {
+        return;
+    };
+    let is_thought = |block: &Value| {
+        let kind = block.get("type").and_then(Value::as_str);
+        matches!(kind, Some("thinking" | "redacted_thinking"))
+    };
+    if !content.iter().all(is_thought) {
+        content.retain(|block| !is_thought(block));
     }
 }
 
@@ -204,7 +205,7 @@ mod tests {
         let mark = json!({"type": "ephemeral"});
         ApiRequest {
             betas: vec!["b".to_owned()],
-            body: json!({
+            body: RequestBody::from(json!({
                 "model": "m",
                 "thinking": {"type": "adaptive"},
                 "context_management": {"edits": []},
@@ -222,14 +223,14 @@ mod tests {
                     {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "d"}]},
                     {"role": "user", "content": "plain"},
                 ],
-            }),
+            })),
         }
     }
 
     #[test]
     fn what_an_endpoint_does_not_understand_is_left_out_and_nothing_else() {
         let mut stripped = request();
-        NONE.strip(&mut stripped);
+        NONE.strip(&mut stripped).unwrap();
         assert!(stripped.betas.is_empty());
         let expected = json!({
             "model": "m",
@@ -246,14 +247,14 @@ mod tests {
                 {"role": "user", "content": "plain"},
             ],
         });
-        assert_eq!(stripped.body, expected);
+        assert_eq!(stripped.body.to_value().unwrap(), expected);
     }
 
     #[test]
     fn an_endpoint_that_understands_everything_gets_everything() {
         let mut full = request();
-        Capabilities::FULL.strip(&mut full);
-        assert_eq!(full.body, request().body);
+        Capabilities::FULL.strip(&mut full).unwrap();
+        assert_eq!(full.body.to_bytes(), request().body.to_bytes());
         assert_eq!(full.betas, request().betas);
     }
 

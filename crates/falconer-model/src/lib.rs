@@ -8,6 +8,7 @@ mod anthropic;
 mod assemble;
 #[cfg(feature = "bedrock")]
 mod bedrock;
+mod body;
 mod classify;
 mod connect;
 mod credential;
@@ -37,6 +38,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, value::RawValue};
 
 pub use assemble::{Assembler, FinishedBlock, MalformedInput};
+pub use body::{JsonText, RequestBody};
 pub use connect::{ConnectError, ProviderSettings, connect};
 pub use failure::{ApiFailure, FailureKind};
 pub use known::{
@@ -46,6 +48,7 @@ pub use known::{
 pub use price::{FoundPrice, Price, PriceTable, canonical_model};
 pub use record::{ModelTape, Overheard};
 pub use renewable::Renewable;
+pub use request::ApiRequest;
 pub use retry::{Attempt, RetryDecision, RetryPolicy, is_retryable, jitter};
 pub use scripted::Scripted;
 pub use side::QuickModel;
@@ -54,13 +57,13 @@ pub use side::QuickModel;
 pub trait Provider: std::fmt::Debug + Send + Sync {
     /// Sends one request and gives the events of its answer; no retries.
     ///
-    /// `body["stream"]` is always true. Dropping the stream, or the future, cancels.
+    /// The field `stream` is always true. Dropping the stream, or the future, cancels.
     fn stream(&self, request: ApiRequest) -> BoxFuture<'_, Result<Streaming, ApiFailure>>;
 
     /// The same without a stream: the whole message, for the retry after a mid-stream error.
     fn whole(&self, request: ApiRequest) -> BoxFuture<'_, Result<Value, ApiFailure>>;
 
-    fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>>;
+    fn count_tokens(&self, body: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>>;
 
     /// What this endpoint understands; fields it does not are left out of requests.
     fn capabilities(&self) -> Capabilities;
@@ -76,13 +79,6 @@ pub trait Provider: std::fmt::Debug + Send + Sync {
 
 /// Where [`Provider::whole`] puts the id of the request into the message.
 pub const WHOLE_REQUEST_ID: &str = "_request_id";
-
-/// One request: the JSON body and the beta names for the header.
-#[derive(Debug, Clone)]
-pub struct ApiRequest {
-    pub body: Value,
-    pub betas: Vec<String>,
-}
 
 /// An answer that has begun.
 ///

@@ -3,7 +3,7 @@
 use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
 
-use crate::{ApiFailure, ApiRequest, Capabilities, FailureKind, Provider, Streaming};
+use crate::{ApiFailure, ApiRequest, Capabilities, FailureKind, Provider, RequestBody, Streaming};
 
 /// Every request fails.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Provider for NoKey {
         failure()
     }
 
-    fn count_tokens(&self, _: Value) -> BoxFuture<'_, Result<u64, ApiFailure>> {
+    fn count_tokens(&self, _: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>> {
         failure()
     }
 

@@ -18,7 +18,8 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
 use crate::assemble::Assembler;
-use crate::{ApiEvent, ApiFailure, ApiRequest, Capabilities, Provider, Streaming};
+use crate::request;
+use crate::{ApiEvent, ApiFailure, ApiRequest, Capabilities, Provider, RequestBody, Streaming};
 
 pub use overheard::{ModelTape, Overheard};
 
@@ -54,7 +55,7 @@ impl Recording {
 
     async fn streamed(&self, request: ApiRequest) -> Result<Streaming, ApiFailure> {
         let request = request.streamed();
-        let asked = ModelRequest::new(request.body.clone());
+        let asked = request::read(&request.body)?;
         let streaming = self.inner.stream(request).await;
         let streaming = streaming.inspect_err(|failure| {
             self.tape.add(&asked, asked.kind(), rule::failed(failure));
@@ -80,7 +81,7 @@ impl Recording {
 
     async fn in_one_piece(&self, request: ApiRequest) -> Result<Value, ApiFailure> {
         let request = request.not_streamed();
-        let asked = ModelRequest::new(request.body.clone());
+        let asked = request::read(&request.body)?;
         let answer = self.inner.whole(request).await;
         let kind = self.tape.kind_in_one_piece(&asked);
         let reply = match &answer {
@@ -101,7 +102,7 @@ impl Provider for Recording {
         Box::pin(self.in_one_piece(request))
     }
 
-    fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>> {
+    fn count_tokens(&self, body: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>> {
         self.inner.count_tokens(body)
     }
 

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::{
-    ApiFailure, ApiRequest, Capabilities, ConnectError, Provider, ProviderSettings, Streaming,
-    connect,
+    ApiFailure, ApiRequest, Capabilities, ConnectError, Provider, ProviderSettings, RequestBody,
+    Streaming, connect,
 };
 
 /// The provider of an environment, as of the last time somebody looked at it.
@@ -49,7 +49,7 @@ impl Provider for Renewable {
         Box::pin(async move { current.whole(request).await })
     }
 
-    fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>> {
+    fn count_tokens(&self, body: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>> {
         let current = self.current();
         Box::pin(async move { current.count_tokens(body).await })
     }

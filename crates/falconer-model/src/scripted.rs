@@ -7,14 +7,15 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use falconer_scenario::{Answer, ApiError, Gates, ModelRequest, Scenario, Script, Step, Steps};
+use falconer_scenario::{Answer, ApiError, Gates, Scenario, Script, Step, Steps};
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use serde_json::Value;
 
 use crate::events::{self, Chunks, Sse};
+use crate::request;
 use crate::timeouts::Timeouts;
-use crate::{ApiFailure, ApiRequest, Capabilities, Provider, Streaming, classify};
+use crate::{ApiFailure, ApiRequest, Capabilities, Provider, RequestBody, Streaming, classify};
 
 /// A provider that plays a scenario. Clones of its gates let tests hold and release it.
 #[derive(Debug)]
@@ -58,13 +59,13 @@ impl Scripted {
             .unused()
     }
 
-    fn answer(&self, request: ApiRequest) -> Answer {
-        let mut asked = ModelRequest::new(request.body);
+    fn answer(&self, request: &ApiRequest) -> Result<Answer, ApiFailure> {
+        let mut asked = request::read(&request.body)?;
         if !request.betas.is_empty() {
             asked = asked.with_header("anthropic-beta", request.betas.join(","));
         }
         let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
-        script.answer(&asked)
+        Ok(script.answer(&asked))
     }
 
     /// Does what comes before the first byte, and says what comes then.
@@ -93,7 +94,7 @@ impl Scripted {
     }
 
     async fn streamed(&self, request: ApiRequest) -> Result<Streaming, ApiFailure> {
-        let answer = self.answer(request.streamed());
+        let answer = self.answer(&request.streamed())?;
         let mut steps = answer.steps;
         match self.begin(&mut steps).await? {
             Some(Step::Error(error)) => Err(failure(&error)),
@@ -112,7 +113,7 @@ impl Scripted {
     }
 
     async fn in_one_piece(&self, request: ApiRequest) -> Result<Value, ApiFailure> {
-        let answer = self.answer(request.not_streamed());
+        let answer = self.answer(&request.not_streamed())?;
         let mut steps = answer.steps;
         match self.begin(&mut steps).await? {
             Some(Step::Message(message)) => Ok(message),
@@ -136,10 +137,10 @@ impl Provider for Scripted {
         Box::pin(self.in_one_piece(request))
     }
 
-    fn count_tokens(&self, body: Value) -> BoxFuture<'_, Result<u64, ApiFailure>> {
+    fn count_tokens(&self, body: RequestBody) -> BoxFuture<'_, Result<u64, ApiFailure>> {
         let script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
-        let tokens = script.count_tokens(&ModelRequest::new(body));
-        Box::pin(std::future::ready(Ok(tokens)))
+        let tokens = request::read(&body).map(|asked| script.count_tokens(&asked));
+        Box::pin(std::future::ready(tokens))
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::retry::{Attempt, RetryDecision, RetryPolicy, jitter};
-use crate::{ApiFailure, ApiRequest, Provider, SideModel};
+use crate::{ApiFailure, ApiRequest, Provider, RequestBody, SideModel};
 
 /// How long an answer may be, in tokens.
 const MAX_TOKENS: u64 = 4096;
@@ -36,10 +36,7 @@ impl QuickModel {
 
     async fn answer(&self, prompt: String) -> Result<String, ApiFailure> {
         let request = ApiRequest {
-            body: json!({
-                "model": self.model, "max_tokens": MAX_TOKENS,
-                "messages": [{"role": "user", "content": prompt}],
-            }),
+            body: RequestBody::question(&self.model, MAX_TOKENS, &prompt),
             betas: Vec::new(),
         };
         let message = self.ask_until_answered(request).await?;

@@ -138,7 +138,7 @@ impl Actor {
         if !core.hooks.has(&HookEvent::SessionStart) {
             return core.watch_files(Vec::new());
         }
-        let resumed = !core.state().messages.is_empty();
+        let resumed = !core.state().conversation.is_empty();
         let source = if resumed { "resume" } else { "startup" };
         let input = Base::of_session(core, None).session_start(source);
         let token = self.stop.terminated();

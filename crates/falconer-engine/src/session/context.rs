@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use falconer_protocol::content::ContentBlock;
 use falconer_protocol::control::{
     ContextCategory, ContextMcpTool, ContextToolCalls, ContextUsage, MessageBreakdown,
 };
@@ -9,6 +10,7 @@ use falconer_protocol::message::{ContextReport, ContextReportCategory};
 use serde_json::Value;
 
 use super::core::Core;
+use crate::conversation::Role;
 use crate::turn::request;
 
 /// Sizes of the parts of a request, in tokens.
@@ -60,9 +62,13 @@ impl Sizes {
     }
 }
 
-/// About four bytes of JSON make a token.
 fn tokens(value: &Value) -> u64 {
-    (value.to_string().len() as u64).div_ceil(4)
+    tokens_in(value.to_string().len())
+}
+
+/// About four bytes of JSON make a token.
+fn tokens_in(size: usize) -> u64 {
+    (size as u64).div_ceil(4)
 }
 
 impl Core {
@@ -91,7 +97,11 @@ impl Core {
                     )
                 })
                 .collect(),
-            messages: parts.messages.iter().map(tokens).sum(),
+            messages: parts
+                .conversation
+                .messages()
+                .map(|it| tokens_in(it.size()))
+                .sum(),
             window: self.prices.find(&model).price().context_window,
             model,
         };
@@ -101,14 +111,12 @@ impl Core {
 
     /// The API's own count of the whole, if it has one, corrects the largest part.
     async fn correct(&self, sizes: &mut Sizes, parts: request::Parts) {
-        if !self.provider.capabilities().count_tokens || parts.messages.is_empty() {
+        if !self.provider.capabilities().count_tokens || parts.conversation.is_empty() {
             return;
         }
         let mut body = request::build(parts, &self.provider.capabilities()).body;
-        if let Value::Object(body) = &mut body {
-            for field in ["max_tokens", "stream", "metadata", "output_config"] {
-                body.shift_remove(field);
-            }
+        for field in ["max_tokens", "stream", "metadata", "output_config"] {
+            body.remove(field);
         }
         if let Ok(total) = self.provider.count_tokens(body).await {
             let others = sizes.total() - sizes.messages;
@@ -158,21 +166,23 @@ impl Core {
     fn breakdown(&self) -> MessageBreakdown {
         let mut sizes = [0; 4];
         let mut calls: BTreeMap<String, u64> = BTreeMap::new();
-        for message in &self.state().messages {
-            let words = if message["role"] == "assistant" { 2 } else { 3 };
-            let Some(blocks) = message["content"].as_array() else {
-                sizes[words] += tokens(&message["content"]);
-                continue;
+        let conversation = self.state().conversation.clone();
+        for message in conversation.messages() {
+            let words = match message.role() {
+                Role::Assistant => 2,
+                Role::User => 3,
             };
-            for block in blocks {
-                let size = tokens(block);
-                match block["type"].as_str() {
-                    Some("tool_use") => {
+            if let Some(size) = message.string_size() {
+                sizes[words] += tokens_in(size);
+            }
+            for (size, block) in message.blocks() {
+                let size = tokens_in(size);
+                match block {
+                    Some(ContentBlock::ToolUse(call)) => {
                         sizes[0] += size;
-                        let name = block["name"].as_str().unwrap_or_default();
-                        *calls.entry(name.to_owned()).or_default() += size;
+                        *calls.entry(call.name).or_default() += size;
                     }
-                    Some("tool_result") => sizes[1] += size,
+                    Some(ContentBlock::ToolResult(_)) => sizes[1] += size,
                     _ => sizes[words] += size,
                 }
             }

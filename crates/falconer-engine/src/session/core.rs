@@ -21,6 +21,7 @@ use super::lookout::Lookout;
 use super::queue::Queue;
 use super::record::Record;
 use super::switch::{LastAnswer, SwitchNotes};
+use crate::conversation::Conversation;
 use crate::frame::{Speaker, system};
 use crate::hook::Hooks;
 use crate::mcp::Servers;
@@ -68,8 +69,7 @@ pub(crate) struct State {
     pub(crate) notices: Vec<String>,
     /// The model knows where it is.
     pub(crate) introduced: bool,
-    /// The messages of the conversation, as the API takes them.
-    pub(crate) messages: Vec<Value>,
+    pub(crate) conversation: Conversation,
     /// Texts of hooks for the next prompt.
     pub(crate) start_contexts: Vec<String>,
     pub(crate) turns: u64,
@@ -189,7 +189,7 @@ impl Core {
             model: model.to_owned(),
             system: prompt::system(&state.prompt, planning.then_some(own.as_str())),
             tools,
-            messages: state.messages.clone(),
+            conversation: state.conversation.clone(),
             thinking: state.thinking,
             thinking_display: self.options.thinking_display.clone(),
             effort: state.effort.clone(),
@@ -233,21 +233,17 @@ impl Core {
     }
 
     pub(crate) fn push_user(&self, content: &Value) {
-        let message = json!({"role": "user", "content": content});
-        self.state().messages.push(message);
+        self.state().conversation.push_user(content);
     }
 
-    pub(crate) fn push_assistant(&self, content: &[Value]) {
-        if !content.is_empty() {
-            let message = json!({"role": "assistant", "content": content});
-            self.state().messages.push(message);
-        }
+    pub(crate) fn push_assistant(&self, content: Vec<Value>) {
+        self.state().conversation.push_assistant(content);
     }
 
     /// Forgets the answer that was added last.
     pub(crate) fn take_back_answer(&self, heard: &Heard) {
         if !heard.content().is_empty() {
-            self.state().messages.pop();
+            self.state().conversation.pop();
         }
     }
 

@@ -25,6 +25,7 @@ use super::preferences::settings_hooks;
 use super::queue::Queue;
 use super::record::Record;
 use super::stop::{Exit, Stop};
+use crate::conversation::Conversation;
 use crate::frame::{Outbox, Speaker, StateEvents};
 use crate::hook::{Hooks, RunIn, Shown, Surroundings};
 use crate::host::Host;
@@ -141,7 +142,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
     if let Some(cost) = &opened.loaded.cost {
         ledger.carry(cost.total_cost_usd, &cost.model_usage);
     }
-    let mut state = state(&config, &settings, opened.loaded.messages);
+    let mut state = state(&config, &settings, &opened.loaded.messages);
     state.title = config.history.name.clone().or(opened.loaded.title);
     let core = Core {
         options: options(&config, &settings, &state.model),
@@ -402,7 +403,7 @@ fn slug(path: &Path) -> String {
     text.chars().map(plain).collect()
 }
 
-fn state(config: &SessionConfig, settings: &Settings, messages: Vec<Value>) -> State {
+fn state(config: &SessionConfig, settings: &Settings, messages: &[Value]) -> State {
     let named = config.model.model.clone();
     let named = named.or_else(|| config.environment.text("ANTHROPIC_MODEL"));
     let named = named.or_else(|| settings.model().map(str::to_owned));
@@ -415,7 +416,7 @@ fn state(config: &SessionConfig, settings: &Settings, messages: Vec<Value>) -> S
         effort,
         prompt: config.prompt.clone(),
         notices: config.notices.clone(),
-        messages,
+        conversation: Conversation::resumed(messages),
         ..State::default()
     }
 }

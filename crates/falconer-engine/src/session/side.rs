@@ -1,7 +1,7 @@
 //! Questions to the model beside the conversation.
 
-use falconer_model::{ApiFailure, ApiRequest, FailureKind};
-use serde_json::{Value, json};
+use falconer_model::{ApiFailure, ApiRequest, FailureKind, RequestBody};
+use serde_json::Value;
 
 use super::core::Core;
 use crate::turn::request;
@@ -15,11 +15,8 @@ impl Core {
             "Answer this question beside the task, in plain text and without tools. Do not go on \
              with the task.\n\n{question}"
         );
-        parts
-            .messages
-            .push(json!({"role": "user", "content": note}));
-        let mut request = request::build(parts, &self.provider.capabilities());
-        request.body["stream"] = Value::Bool(false);
+        parts.conversation.push_user(&Value::String(note));
+        let request = request::build(parts, &self.provider.capabilities());
         let message = self.provider.whole(request).await?;
         self.ledger().book(&model, &message["usage"]);
         let blocks = message["content"].as_array().into_iter().flatten();
@@ -28,14 +25,8 @@ impl Core {
 
     /// Whether the provider knows a model. Anything but "not found" counts as yes.
     pub(crate) async fn probe(&self, model: &str) -> Result<(), ApiFailure> {
-        let body = json!({
-            "model": model,
-            "max_tokens": 1,
-            "messages": [{"role": "user", "content": "hi"}],
-            "stream": false,
-        });
         let request = ApiRequest {
-            body,
+            body: RequestBody::question(model, 1, "hi"),
             betas: Vec::new(),
         };
         match self.provider.whole(request).await {

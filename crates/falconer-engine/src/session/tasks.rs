@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::core::Core;
 use super::queue::{Handling, Prompt, Urgency};
+use crate::conversation::Conversation;
 use crate::task::TaskEvent;
 
 /// How long the list of tasks may take after the end of one.
@@ -114,7 +115,7 @@ impl Core {
         self.speaker.rename(new.clone());
         self.ledger().restart();
         let mut state = self.state();
-        state.messages.clear();
+        state.conversation = Conversation::default();
         state.introduced = false;
         state.last_answer = None;
         state.last_prompt_id = None;

@@ -93,12 +93,11 @@ pub(crate) async fn ask(turn: &mut Turn, tools: &mut Tools) -> Asked {
 }
 
 async fn once(turn: &mut Turn, tools: &mut Tools, manner: Manner) -> Listened {
-    let mut request = turn.request();
+    let request = turn.request();
     tracing::debug!(model = %turn.core.model(), "asking the model");
     match manner {
         Manner::Streamed => listen::listen(turn, tools, request).await,
         Manner::Whole => {
-            request.body["stream"] = serde_json::Value::Bool(false);
             let provider = std::sync::Arc::clone(&turn.core.provider);
             let interrupt = turn.interrupt.clone();
             let whole = tokio::select! {

@@ -149,7 +149,7 @@ impl Turn {
 
     /// The turn was interrupted while the model was answering.
     pub(super) fn interrupted_ending(&mut self, heard: &Heard) -> Ending {
-        self.core.push_assistant(&heard.content());
+        self.core.push_assistant(heard.content());
         self.feed_back();
         let text = heard.text();
         let stop = self.tally.last_stop.clone();

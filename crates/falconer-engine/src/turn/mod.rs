@@ -279,7 +279,7 @@ impl Turn {
         if heard.stop_reason() == Some("refusal") {
             self.core.ledger().safety_stops += 1;
         }
-        self.core.push_assistant(&heard.content());
+        self.core.push_assistant(heard.content());
     }
 
     /// Adds results and notes to the conversation, as one message.

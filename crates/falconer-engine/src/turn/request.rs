@@ -3,13 +3,21 @@
 //! Tools keep their order and nothing volatile goes in front of the conversation, so that the
 //! provider's cache holds from request to request.
 
-use falconer_model::{ApiRequest, Capabilities, ThinkingStyle};
-use serde_json::{Value, json};
+use falconer_model::{ApiRequest, Capabilities, JsonText, RequestBody, ThinkingStyle};
+use falconer_protocol::Object;
+use serde_json::Value;
 
+use crate::conversation::Conversation;
 use crate::session::config::Thinking;
 
 /// How many blocks of a request may carry a cache mark.
 const BREAKPOINTS: usize = 4;
+
+/// How many blocks of the system prompt do.
+const SYSTEM_MARKS: usize = 2;
+
+/// How many prompts do.
+const PROMPT_MARKS: usize = 2;
 
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 
@@ -19,7 +27,7 @@ pub(crate) struct Parts {
     pub(crate) model: String,
     pub(crate) system: Vec<Value>,
     pub(crate) tools: Vec<Value>,
-    pub(crate) messages: Vec<Value>,
+    pub(crate) conversation: Conversation,
     pub(crate) thinking: Thinking,
     pub(crate) thinking_display: Option<String>,
     pub(crate) effort: Option<String>,
@@ -30,35 +38,35 @@ pub(crate) struct Parts {
 
 /// The request, streaming.
 pub(crate) fn build(mut parts: Parts, endpoint: &Capabilities) -> ApiRequest {
+    let mut marks = 0;
     if endpoint.prompt_caching {
-        mark_cache(&mut parts.system, &mut parts.messages);
+        let left = BREAKPOINTS - mark_system(&mut parts.system);
+        marks = left.min(PROMPT_MARKS);
     }
     let max_tokens = parts.max_output;
-    let mut body = json!({
-        "model": parts.model,
-        "max_tokens": max_tokens,
-        "system": parts.system,
-        "messages": parts.messages,
-        "metadata": {"user_id": parts.user_id},
-        "stream": true,
-    });
+    let mut body = RequestBody::default();
+    body.set("model", JsonText::of(parts.model.as_str()));
+    body.set("max_tokens", JsonText::of(max_tokens));
+    body.set_list("system", written(parts.system));
+    body.set_list("messages", parts.conversation.written(marks));
+    body.set("metadata", object("user_id", &parts.user_id));
+    body.set("stream", JsonText::of(true));
     if !parts.tools.is_empty() {
-        body["tools"] = Value::Array(parts.tools);
+        body.set_list("tools", written(parts.tools));
     }
     let mut betas = parts.betas;
     if endpoint.thinking
-        && let Some(thinking) = thinking(&parts.model, parts.thinking, max_tokens)
+        && let Some(thinking) = Thought::fitting(&parts.model, parts.thinking, max_tokens)
     {
-        if thinking["type"] == "enabled" {
+        if matches!(thinking, Thought::Enabled { .. }) {
             betas.push(INTERLEAVED.to_owned());
         }
-        body["thinking"] = thinking;
-        if let Some(display) = parts.thinking_display {
-            body["thinking"]["display"] = json!(display);
-        }
+        let thinking = thinking.written(parts.thinking_display.as_deref());
+        body.set("thinking", thinking);
     }
     if endpoint.effort && falconer_model::takes_effort(&parts.model) {
-        body["output_config"] = json!({"effort": parts.effort.as_deref().unwrap_or("medium")});
+        let effort = parts.effort.as_deref().unwrap_or("medium");
+        body.set("output_config", object("effort", effort));
     }
     if !endpoint.betas {
         betas.clear();
@@ -66,63 +74,83 @@ pub(crate) fn build(mut parts: Parts, endpoint: &Capabilities) -> ApiRequest {
     ApiRequest { body, betas }
 }
 
-/// What to say about thinking; `None` leaves it out.
-fn thinking(model: &str, choice: Thinking, max_tokens: u64) -> Option<Value> {
-    let budget = |tokens: u64| {
-        let tokens = tokens.min(max_tokens.saturating_sub(1));
-        (tokens >= 1024).then(|| json!({"type": "enabled", "budget_tokens": tokens}))
-    };
-    match (choice, falconer_model::thinking_style(model)) {
-        (Thinking::Disabled, _) | (_, ThinkingStyle::None) => None,
-        (Thinking::Budget(tokens), ThinkingStyle::Budget) => budget(tokens),
-        (Thinking::Budget(tokens), ThinkingStyle::Adaptive) => {
-            budget(tokens).or(Some(json!({"type": "adaptive"})))
+fn object(name: &str, value: &str) -> JsonText {
+    JsonText::of(Value::from_iter([(name, value)]))
+}
+
+fn written(values: Vec<Value>) -> Vec<JsonText> {
+    values.into_iter().map(JsonText::of).collect()
+}
+
+/// The field `thinking` of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thought {
+    Adaptive,
+    Enabled { budget_tokens: u64 },
+}
+
+impl Thought {
+    /// Returns what to say about thinking; `None` leaves it out.
+    fn fitting(model: &str, choice: Thinking, max_tokens: u64) -> Option<Self> {
+        let budget = |tokens: u64| {
+            let budget_tokens = tokens.min(max_tokens.saturating_sub(1));
+            (budget_tokens >= 1024).then_some(Self::Enabled { budget_tokens })
+        };
+        match (choice, falconer_model::thinking_style(model)) {
+            (Thinking::Disabled, _) | (_, ThinkingStyle::None) => None,
+            (Thinking::Budget(tokens), ThinkingStyle::Budget) => budget(tokens),
+            (Thinking::Budget(tokens), ThinkingStyle::Adaptive) => {
+                budget(tokens).or(Some(Self::Adaptive))
+            }
+            (Thinking::Unsaid | Thinking::Adaptive, ThinkingStyle::Adaptive) => {
+                Some(Self::Adaptive)
+            }
+            (Thinking::Unsaid | Thinking::Adaptive, ThinkingStyle::Budget) => {
+                budget(max_tokens.saturating_sub(1))
+            }
         }
-        (Thinking::Unsaid | Thinking::Adaptive, ThinkingStyle::Adaptive) => {
-            Some(json!({"type": "adaptive"}))
+    }
+
+    fn written(self, display: Option<&str>) -> JsonText {
+        let mut fields = Object::new();
+        match self {
+            Self::Adaptive => {
+                fields.insert("type".to_owned(), "adaptive".into());
+            }
+            Self::Enabled { budget_tokens } => {
+                fields.insert("type".to_owned(), "enabled".into());
+                fields.insert("budget_tokens".to_owned(), budget_tokens.into());
+            }
         }
-        (Thinking::Unsaid | Thinking::Adaptive, ThinkingStyle::Budget) => {
-            budget(max_tokens.saturating_sub(1))
+        if let Some(display) = display {
+            fields.insert("display".to_owned(), display.into());
         }
+        JsonText::of(fields)
     }
 }
 
-/// Marks the system prompt, the end of the conversation, and the end of the prompt before it.
+/// Marks the end of the system prompt and returns the number of marks.
 ///
-/// The mark before the last keeps the cache when a batch of tools adds more blocks than the
-/// provider looks back.
-fn mark_cache(system: &mut [Value], messages: &mut [Value]) {
-    let mut left = BREAKPOINTS;
-    for block in system.iter_mut().rev().take(2) {
-        mark(block);
-        left -= 1;
-    }
-    let users = messages.iter_mut().rev().filter(|it| it["role"] == "user");
-    for message in users.take(left.min(2)) {
-        mark_last_block(message);
-    }
-}
-
-fn mark_last_block(message: &mut Value) {
-    if let Some(text) = message["content"].as_str() {
-        message["content"] = json!([{"type": "text", "text": text}]);
-    }
-    let blocks = message["content"].as_array_mut();
-    if let Some(block) = blocks.and_then(|blocks| blocks.last_mut()) {
-        mark(block);
-    }
+/// The conversation marks its end, and the end of the prompt before it: the mark before the last
+/// keeps the cache when a batch of tools adds more blocks than the provider looks back.
+fn mark_system(system: &mut [Value]) -> usize {
+    let blocks = system.iter_mut().rev().take(SYSTEM_MARKS);
+    blocks.map(mark).count()
 }
 
 fn mark(block: &mut Value) {
-    // The API refuses marks on empty texts and on thinking.
-    let empty = block["text"].as_str().is_some_and(str::is_empty);
-    if block.is_object() && !empty && !matches!(block["type"].as_str(), Some("thinking")) {
-        block["cache_control"] = json!({"type": "ephemeral"});
+    // The API refuses marks on empty texts.
+    let is_empty = block.get("text").and_then(Value::as_str) == Some("");
+    if let (Value::Object(block), false) = (block, is_empty) {
+        let mark = Value::from_iter([("type", "ephemeral")]);
+        block.insert("cache_control".to_owned(), mark);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const ALL: Capabilities = Capabilities {
@@ -140,11 +168,11 @@ mod tests {
             model: model.to_owned(),
             system: vec![text("a"), text("b")],
             tools: vec![json!({"name": "Bash"})],
-            messages: vec![
+            conversation: Conversation::resumed(&[
                 json!({"role": "user", "content": "one"}),
                 json!({"role": "assistant", "content": [text("two")]}),
                 json!({"role": "user", "content": [text("three"), text("four")]}),
-            ],
+            ]),
             thinking: Thinking::Unsaid,
             thinking_display: None,
             effort: None,
@@ -167,7 +195,8 @@ mod tests {
 
     #[test]
     fn four_cache_marks_and_the_last_two_prompts_have_one_each() {
-        let body = build(parts("claude-opus-5-5"), &ALL).body;
+        let body = build(parts("claude-opus-5-5"), &ALL);
+        let body = body.body.to_value().unwrap();
         assert_eq!(marks(&body), BREAKPOINTS);
         assert_eq!(marks(&body["messages"][0]), 1);
         assert_eq!(marks(&body["messages"][1]), 0);
@@ -188,7 +217,7 @@ mod tests {
                 },
                 &ALL,
             );
-            let body = request.body;
+            let body = request.body.to_value().unwrap();
             (
                 body.get("thinking").cloned(),
                 body.get("output_config").is_some(),
@@ -236,8 +265,9 @@ mod tests {
             count_tokens: false,
         };
         let request = build(parts("claude-sonnet-4-5"), &none);
-        assert_eq!(marks(&request.body), 0);
-        assert_eq!(request.body.get("thinking"), None);
+        let body = request.body.to_value().unwrap();
+        assert_eq!(marks(&body), 0);
+        assert_eq!(body.get("thinking"), None);
         assert!(request.betas.is_empty());
     }
 }

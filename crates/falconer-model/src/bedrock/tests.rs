@@ -117,7 +117,8 @@ fn provider(url: &str, variables: &[(&str, &str)]) -> Arc<dyn Provider> {
 fn request() -> ApiRequest {
     ApiRequest {
         body: json!({"model": "eu.anthropic.claude-x-v1:0", "stream": true, "max_tokens": 9,
-            "messages": [{"role": "user", "content": "go"}]}),
+            "messages": [{"role": "user", "content": "go"}]})
+        .into(),
         betas: vec!["one".to_owned()],
     }
 }

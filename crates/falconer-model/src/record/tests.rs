@@ -11,7 +11,10 @@ fn asked(messages: Value) -> ApiRequest {
     let mut body = json!({"model": "m", "stream": true, "max_tokens": 9});
     body["messages"] = messages;
     let betas = Vec::new();
-    ApiRequest { body, betas }
+    ApiRequest {
+        body: body.into(),
+        betas,
+    }
 }
 
 fn says(text: &str) -> ApiRequest {

@@ -15,7 +15,8 @@ use crate::assemble::Assembler;
 fn request(said: &str) -> ApiRequest {
     ApiRequest {
         body: json!({"model": "m", "stream": true, "max_tokens": 9,
-            "messages": [{"role": "user", "content": said}]}),
+            "messages": [{"role": "user", "content": said}]})
+        .into(),
         betas: vec!["one".to_owned(), "two".to_owned()],
     }
 }
@@ -138,7 +139,7 @@ async fn pauses_take_their_time_and_gates_hold() {
 #[tokio::test]
 async fn tokens_are_counted_and_files_are_read() {
     let provider = Scripted::new(Scenario::new().counting_tokens(42));
-    assert_eq!(provider.count_tokens(json!({})).await, Ok(42));
+    assert_eq!(provider.count_tokens(json!({}).into()).await, Ok(42));
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../fixtures/scenarios/hello.json"
