@@ -33,6 +33,8 @@
 //! [`Options::disallow_tools`]), the [`PermissionMode`], hooks ([`Options::hook`]) and, for
 //! what is left, the permission handler. Without a handler what would be asked is denied.
 //! Tools of your own are async functions: see [`Tool`].
+//!
+//! Handlers run beside the loop that reads messages. [`ordering`] says what you may rely on.
 
 #![deny(missing_docs)]
 
@@ -50,6 +52,7 @@ mod launch;
 mod messages;
 pub mod mirror;
 mod options;
+pub mod ordering;
 mod permission;
 mod prompt;
 mod query;

@@ -12,6 +12,8 @@ mod interleavings;
 #[cfg(test)]
 mod launch;
 #[cfg(test)]
+mod ordering;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod scripted;
