@@ -73,11 +73,11 @@ impl Drop for LastClient {
     }
 }
 
-/// How a conversation ended.
+/// The end of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Closed {
-    /// How the engine ended. Exit code 1 is usual when the last result was an error.
+    /// End of the engine. Exit code 1 is usual when the last result was an error.
     pub exit: EngineExit,
     /// The last lines it wrote to stderr.
     pub stderr: Vec<String>,
@@ -101,7 +101,7 @@ impl Client {
         }
     }
 
-    /// Who pays, as far as the launch decides it; nothing for an engine behind a transport.
+    /// Returns the payer, as far as the launch decides it; `None` for an engine behind a transport.
     #[must_use]
     pub fn billing(&self) -> Option<Billing> {
         self.billing
@@ -113,7 +113,7 @@ impl Client {
         self.isolation.as_deref()
     }
 
-    /// What the session had cost before it was resumed, in US dollars; zero for a new one.
+    /// Returns the cost of the session before it was resumed, in US dollars; zero for a new one.
     ///
     /// The `total_cost_usd` of results counts on from there, unless it is lower.
     #[must_use]
@@ -325,7 +325,7 @@ impl Client {
         .await
     }
 
-    /// What fills the context window.
+    /// Measures the context window.
     ///
     /// # Errors
     /// See [`Client`].
@@ -393,7 +393,7 @@ impl Client {
         self.ask(request).await
     }
 
-    /// What the engine said when it started: commands, models, agents, account, version.
+    /// Returns the engine's description of itself: commands, models, agents, account, version.
     pub fn hello(&self) -> &InitializeResponse {
         &self.hello
     }
@@ -413,7 +413,7 @@ impl Client {
         &self.hello.agents
     }
 
-    /// Who pays, as far as the engine says.
+    /// Returns the account that pays, as far as the engine tells.
     pub fn account(&self) -> Option<&AccountInfo> {
         self.hello.account.as_ref()
     }
@@ -438,7 +438,8 @@ impl Client {
         self.connection.stderr_tail()
     }
 
-    /// How many handlers (permissions, hooks, ...) panicked, failed or ran out of time.
+    /// Returns the number of handlers (permissions, hooks, …) that panicked, failed or ran out of
+    /// time.
     pub fn handler_failures(&self) -> u64 {
         self.connection.shared.desk.failures()
     }

@@ -56,7 +56,7 @@ pub struct DialogRequest {
 #[must_use]
 #[non_exhaustive]
 pub enum DialogAnswer {
-    /// What the dialog is for; its shape depends on the kind.
+    /// The result of the dialog; its shape depends on the kind.
     Completed(Value),
     /// The engine does what it does without the dialog.
     Cancelled,

@@ -16,7 +16,7 @@ use crate::transport::{Link, StderrCallback, Transport};
 ///
 /// One value opens many sessions, at the same time and from several threads.
 pub trait InProcessEngine: fmt::Debug + Send + Sync + 'static {
-    /// What it is called in dry runs and messages.
+    /// Returns its name for dry runs and messages.
     fn name(&self) -> &str;
 
     /// Starts a session and hands out both lanes and the handle on its life.
@@ -26,7 +26,7 @@ pub trait InProcessEngine: fmt::Debug + Send + Sync + 'static {
     fn open(&self, launch: EngineLaunch) -> BoxFuture<'static, Result<Link, Error>>;
 }
 
-/// How a session is started: what a process would get.
+/// The launch of a session: arguments, environment and directory, as a process would get them.
 ///
 /// `Debug` shows the arguments and names of variables, not their values.
 #[derive(Clone)]
@@ -36,11 +36,11 @@ pub struct EngineLaunch {
     pub args: Vec<OsString>,
     /// The whole environment, sorted by name.
     pub env: Vec<(OsString, OsString)>,
-    /// Where the session works.
+    /// Working directory of the session.
     pub cwd: PathBuf,
     /// Wants every line of stderr.
     pub on_stderr: Option<StderrCallback>,
-    /// How many lines of stderr to keep for error texts.
+    /// Number of lines of stderr to keep for error texts.
     pub stderr_lines: usize,
 }
 

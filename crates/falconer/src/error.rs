@@ -1,4 +1,4 @@
-//! What can go wrong, as one enum, with the advice for a person.
+//! The errors of the library as one enum, with advice for a person.
 
 #[cfg(test)]
 mod tests;
@@ -22,17 +22,17 @@ pub enum Error {
     /// Reading from or writing to the engine failed.
     #[error("failed to {doing} the engine: {source}")]
     Transport {
-        /// What was tried: `read from`, `write to`.
+        /// Attempted operation: `read from`, `write to`.
         doing: &'static str,
-        /// Why it failed.
+        /// Reason for the failure.
         source: io::Error,
     },
     /// The engine ended although something was still expected of it.
     #[error("the engine ended while {during} ({exit}){}", stderr_note(.stderr))]
     EngineEnded {
-        /// What was going on.
+        /// Activity at the time.
         during: String,
-        /// How it ended.
+        /// End of the engine.
         exit: EngineExit,
         /// The last lines it wrote to stderr.
         stderr: Vec<String>,
@@ -42,7 +42,7 @@ pub enum Error {
     Timeout {
         /// The request that was not answered.
         request: String,
-        /// How long was waited.
+        /// Time that was waited.
         after: Duration,
         /// The last lines it wrote to stderr.
         stderr: Vec<String>,
@@ -62,7 +62,7 @@ pub enum Error {
     UnexpectedAnswer {
         /// The request.
         request: String,
-        /// What did not fit.
+        /// Part that did not fit.
         source: serde_json::Error,
     },
     /// A turn failed.
@@ -77,12 +77,12 @@ pub enum Error {
     /// The run succeeded, but gave no structured output that fits the type.
     #[error("the run gave no structured output that fits{}", mismatch_note(.mismatch.as_ref()))]
     NoStructuredOutput {
-        /// Why the last one did not fit, if there was one.
+        /// Reason the last answer did not fit, if there was one.
         mismatch: Option<serde_json::Error>,
     },
     /// A hook must block when it fails, but this engine would go on.
     #[error(
-        "a hook is to block when it fails, which claude {} cannot do; update it with `claude update` \
+        "a hook must block when it fails, and claude {} does not support that; run `claude update` \
          or choose another `OnFailure`",
         .version.as_deref().unwrap_or("(of unknown version)")
     )]
@@ -95,7 +95,7 @@ pub enum Error {
     Launch {
         /// The program as it was asked for.
         program: PathBuf,
-        /// What is wrong with it.
+        /// Reason for the failure.
         source: SpawnError,
     },
     /// No `claude` executable was found.
@@ -114,9 +114,9 @@ pub enum Error {
     CliUnusable {
         /// The path.
         path: PathBuf,
-        /// Who named it.
+        /// Origin of the path.
         named_by: NamedBy,
-        /// Why not.
+        /// Reason it cannot be used.
         problem: ExecutableProblem,
     },
     /// The version of the executable could not be learned.
@@ -124,7 +124,7 @@ pub enum Error {
     CliVersion {
         /// The path.
         path: PathBuf,
-        /// Why not.
+        /// Reason its version is unknown.
         problem: VersionProblem,
     },
     /// The options contradict each other or cannot be honoured; nothing was started.
@@ -138,7 +138,7 @@ pub enum Error {
     WorkingDirectory {
         /// The directory.
         path: PathBuf,
-        /// Why not.
+        /// Reason for the failure.
         source: io::Error,
     },
     /// An isolated run could not be set up; nothing was started.
@@ -156,7 +156,7 @@ impl From<IsolationError> for Error {
 }
 
 impl Error {
-    /// Whether the same call may well succeed later, with nothing changed.
+    /// Returns `true` if the same call may well succeed later, with nothing changed.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Failed(failure) => failure.is_retryable(),
@@ -165,7 +165,7 @@ impl Error {
         }
     }
 
-    /// What a person can do about it.
+    /// Returns advice for a person.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Failed(failure) => failure.advice(),

@@ -1,4 +1,4 @@
-//! Why a turn failed, as a class a program can match and advice a person can follow.
+//! Failures of turns, as a class a program can match and advice a person can follow.
 //!
 //! A turn has failed when its result says `is_error`; the subtype `success` means nothing
 //! then (every API failure arrives under it).
@@ -13,7 +13,7 @@ use falconer_protocol::message::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// Class of the failure.
     pub class: FailureClass,
     /// The engine's words.
     pub message: String,
@@ -64,12 +64,12 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
-    /// Whether the same request may well succeed later.
+    /// Returns `true` if the same request may well succeed later.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::RateLimit | Self::Overloaded | Self::Server)
     }
 
-    /// What a person can do about it.
+    /// Returns advice for a person.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Authentication => {
@@ -140,12 +140,12 @@ impl Failure {
         Self::of(&serde_json::from_slice(line).ok()?)
     }
 
-    /// Whether the same request may well succeed later.
+    /// Returns `true` if the same request may well succeed later.
     pub fn is_retryable(&self) -> bool {
         self.class.is_retryable()
     }
 
-    /// What a person can do about it.
+    /// Returns advice for a person.
     pub fn advice(&self) -> &'static str {
         self.class.advice()
     }
@@ -219,7 +219,7 @@ impl FailureClass {
         }
     }
 
-    /// Where the engine gives no code, its words have to do.
+    /// Classifies by the text, for engines that give no code.
     fn of_text(result: &ResultMessage) -> Self {
         let table = [
             ("no conversation found", Self::SessionNotFound),

@@ -24,7 +24,7 @@ use crate::question::{
 use crate::tool::MountedServer;
 use crate::transport::StderrCallback;
 
-/// How much longer the engine waits for a hook than we do.
+/// Seconds that the engine waits longer for a hook than we do.
 const HOOK_MARGIN_SECS: u64 = 5;
 
 /// The handlers of one connection.
@@ -42,7 +42,7 @@ pub(crate) struct Handlers {
     pub(crate) stderr: Option<StderrCallback>,
 }
 
-/// Where transcripts are copied to.
+/// The store that transcripts are copied to.
 #[derive(Clone)]
 pub(crate) struct StoreChoice {
     pub(crate) store: Arc<dyn SessionStore>,
@@ -50,12 +50,12 @@ pub(crate) struct StoreChoice {
 }
 
 impl Handlers {
-    /// Whether anyone is there to be asked about tool calls.
+    /// Returns `true` if a handler can be asked about tool calls.
     pub(crate) fn prompts_permissions(&self) -> bool {
         self.permission.is_some() || self.question.is_some() || self.plan.is_some()
     }
 
-    /// What the handlers mean for the start of the engine.
+    /// Returns the consequences of the handlers for the start of the engine.
     fn features(&self, hook_limit: Duration) -> HostFeatures {
         HostFeatures {
             prompts_permissions: self.prompts_permissions(),
@@ -70,7 +70,7 @@ impl Handlers {
         }
     }
 
-    /// How the hooks are registered; `limit` is for those that name no time.
+    /// Returns the registration of the hooks; `limit` is for those that name no time.
     fn hook_matchers(&self, limit: Duration) -> BTreeMap<HookEvent, Vec<HookMatcher>> {
         let mut matchers: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (index, hook) in self.hooks.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Handlers {
     }
 }
 
-/// What the engine is told about a server in this process.
+/// Describes a server in this process to the engine.
 fn sdk_server(server: &dyn MountedServer) -> SdkServer {
     let mut described = SdkServer::new(server.name());
     described.manifest = server.manifest();
@@ -114,12 +114,13 @@ fn sdk_server(server: &dyn MountedServer) -> SdkServer {
 }
 
 impl Options {
-    /// What the handlers mean for the start of the engine.
+    /// Returns the consequences of the handlers for the start of the engine.
     pub(crate) fn host_features(&self) -> HostFeatures {
         self.handlers.features(self.limits.hook)
     }
 
-    /// What the tools of the servers in this process take, by the names the model knows them by.
+    /// Returns the input schemas of the tools in this process, by the names the model knows them
+    /// by.
     #[must_use]
     pub fn tool_schemas(&self) -> BTreeMap<String, Value> {
         let mut schemas = BTreeMap::new();

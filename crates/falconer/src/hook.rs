@@ -35,7 +35,7 @@ pub struct Hook {
     pub(crate) callback: Arc<dyn Callback>,
 }
 
-/// What happens when a hook's callback fails, panics or takes too long.
+/// The effect of a callback that fails, panics or takes too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnFailure {
@@ -54,7 +54,7 @@ pub enum OnFailure {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookCall {
-    /// What happened, typed by event.
+    /// Event, typed.
     pub input: HookInput,
     /// Fires when the engine no longer waits.
     pub withdrawn: CancellationToken,
@@ -67,7 +67,7 @@ impl HookCall {
     }
 }
 
-/// Why a callback failed; its text is shown to people, not to the model.
+/// The reason a callback failed; its text is shown to people, not to the model.
 pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(crate) trait Callback: Send + Sync + 'static {

@@ -46,7 +46,7 @@ pub struct Response<'a> {
     is_over: bool,
 }
 
-/// What the stream waits for.
+/// The state of the stream.
 enum Step {
     Reading,
     /// The session store takes what came before this result.

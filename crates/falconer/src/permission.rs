@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PermissionRequest {
-    /// What the engine asks, word for word: the tool, its input, why it is asked, which
-    /// sub-agent wants it, and the suggestions.
+    /// Request of the engine, word for word: the tool, its input, the reason for asking, the
+    /// sub-agent that wants it, and the suggestions.
     pub ask: CanUseTool,
     /// Fires when the engine no longer waits, because the turn was interrupted or another
     /// surface has answered. An answer is ignored then.
@@ -29,7 +29,7 @@ impl PermissionRequest {
         &self.ask.tool_name
     }
 
-    /// What the tool would be called with.
+    /// Returns the arguments of the call.
     pub fn input(&self) -> &Value {
         &self.ask.input
     }
@@ -57,12 +57,12 @@ pub enum Decision {
     },
     /// Do not run it; the model reads the reason and goes on.
     Deny {
-        /// Why, in words for the model.
+        /// Reason, in words for the model.
         reason: String,
     },
     /// Do not run it and end the turn. The engine does not show the reason to the model.
     DenyAndStop {
-        /// Why, for the record.
+        /// Reason, for the record.
         reason: String,
     },
 }
@@ -139,8 +139,8 @@ impl Decision {
     }
 }
 
-/// Whether the engine would really run the edited input. It takes only objects, and it takes
-/// an empty one for no edit at all: it would run what the host wanted to change.
+/// Returns `true` if the engine would really run the edited input. It takes only objects, and it
+/// takes an empty one for no edit at all: it would run what the host wanted to change.
 fn can_replace(edited: &Value, original: &Value) -> bool {
     edited == original || edited.as_object().is_some_and(|edited| !edited.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What is sent to the agent, and the ticket that results name.
+//! Messages to the agent, and the tickets that results name.
 
 use falconer_protocol::content::ContentBlock;
 use falconer_protocol::message::ResultMessage;
@@ -45,7 +45,7 @@ impl Prompt {
         self
     }
 
-    /// What is sent, as far as it is said; a message without an id gets one when it is sent.
+    /// Returns the line to send; a message without an id gets one when it is sent.
     pub fn input(&self) -> &UserInput {
         &self.0
     }
@@ -104,7 +104,7 @@ impl Ticket {
         &self.0
     }
 
-    /// Whether this result answers the message.
+    /// Returns `true` if this result answers the message.
     pub fn is_answered_by(&self, result: &ResultMessage) -> bool {
         let listed = result.user_message_uuids.iter().flatten();
         listed

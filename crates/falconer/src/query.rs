@@ -132,7 +132,7 @@ impl Stream for Run {
     }
 }
 
-/// What a run came to: every result, in order. There is at least one, and the last is good.
+/// The results of a run, in order. There is at least one, and the last is not an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -159,7 +159,7 @@ impl Outcome {
             .unwrap_or_default()
     }
 
-    /// What the run has cost so far, in US dollars. The engine counts on, so the last result
+    /// Returns the cost of the run so far, in US dollars. The engine counts on, so the last result
     /// has the sum.
     pub fn cost_usd(&self) -> f64 {
         self.last()

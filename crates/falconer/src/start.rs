@@ -109,7 +109,7 @@ pub(crate) async fn through(
     open(transport, options, start, first).await
 }
 
-/// What is prepared before the engine runs.
+/// The preparations for a start.
 struct Start {
     initialize: InitializeRequest,
     mirror: Option<Arc<MirrorHandle>>,
@@ -225,7 +225,7 @@ fn mirror(handlers: &Handlers, plan: &LaunchPlan) -> Option<Arc<MirrorHandle>> {
     Some(Arc::new(Mirror::start(store.store.clone(), options)))
 }
 
-/// Where the engine keeps its sessions.
+/// Returns the directory in which the engine keeps its sessions.
 fn config_dir(plan: &LaunchPlan) -> PathBuf {
     match (plan.variable("CLAUDE_CONFIG_DIR"), plan.variable("HOME")) {
         (Some(directory), _) => PathBuf::from(directory),
@@ -234,7 +234,7 @@ fn config_dir(plan: &LaunchPlan) -> PathBuf {
     }
 }
 
-/// What a session that is resumed has cost before: its engine counts on from there.
+/// Returns the cost of a resumed session before this run: its engine counts on from there.
 fn cost_before(options: &Options, plan: &LaunchPlan) -> f64 {
     let resumed = options.launch.session.start.resume.clone();
     let cost = resumed.and_then(|id| {

@@ -58,8 +58,8 @@ where
     Ok(Structured { value, outcome })
 }
 
-/// How an answer travels. The model gives it as the input of a tool, and that is always an
-/// object.
+/// The form in which an answer travels. The model gives it as the input of a tool, and that is
+/// always an object.
 enum Form {
     Plain,
     Wrapped,
@@ -73,9 +73,10 @@ struct Answer<T> {
 
 impl Form {
     fn of<T: JsonSchema>() -> Self {
-        match schema_of::<T>()["type"] == "object" {
-            true => Self::Plain,
-            false => Self::Wrapped,
+        if schema_of::<T>()["type"] == "object" {
+            Self::Plain
+        } else {
+            Self::Wrapped
         }
     }
 

@@ -17,7 +17,7 @@ use super::key::SessionKey;
 use super::summary::{SummaryEntry, fold_session_summary};
 use crate::store_error::SessionStoreError;
 
-/// What a store was found to do.
+/// The findings about a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
@@ -34,7 +34,7 @@ pub struct Report {
 pub struct Broken {
     /// The contract.
     pub contract: &'static str,
-    /// What was expected and what happened.
+    /// Expectation and observation.
     pub reason: String,
 }
 
@@ -84,7 +84,7 @@ struct Contract {
 
 type Check<'a> = BoxFuture<'a, Result<(), Reason>>;
 
-/// Why a check failed.
+/// The reason a check failed.
 struct Reason(String);
 
 impl From<SessionStoreError> for Reason {

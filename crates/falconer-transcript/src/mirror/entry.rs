@@ -70,7 +70,7 @@ impl SessionStoreEntry {
         self.head()?.uuid.into_string()
     }
 
-    /// What kind of entry this is.
+    /// Returns the kind of entry.
     pub fn kind(&self) -> Option<String> {
         self.head()?.kind.into_string()
     }

@@ -12,11 +12,11 @@ use crate::error::SessionError;
 use crate::lines::Lines;
 use crate::sessions::{Sessions, metadata_path, transcripts};
 
-/// How many entries, and how many bytes of them, go to the store in one call.
+/// Limits on one call of the store, in entries and in bytes.
 const BATCH_ENTRIES: usize = 500;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// What an import copied.
+/// The amount that an import copied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {

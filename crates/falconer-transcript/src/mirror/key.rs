@@ -1,4 +1,4 @@
-//! What a transcript is called in a store, and which one a file belongs to.
+//! The names of transcripts in a store, and the transcript that a file belongs to.
 
 use std::fmt;
 use std::path::{Component, Path};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::SessionError;
 use crate::id::{check_file_name, check_session_id};
 
-/// What a transcript is called in a store.
+/// The name of a transcript in a store.
 ///
 /// Serializes as the official SDK's `SessionKey`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use error::Losses;
 pub use error::MirrorError;
 use task::{Command, Queued};
 
-/// When frames go to the store.
+/// The time at which frames go to the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FlushMode {
     /// Together, before each result and whenever a batch is full.
@@ -31,7 +31,7 @@ pub enum FlushMode {
     Eager,
 }
 
-/// How a [`Mirror`] treats its store.
+/// Settings of a [`Mirror`].
 ///
 /// ```
 /// use falconer::mirror::{FlushMode, MirrorOptions};
@@ -53,7 +53,7 @@ pub struct MirrorOptions {
 }
 
 impl MirrorOptions {
-    /// How often a batch is tried before it is given up.
+    /// Number of attempts at a batch before it is given up.
     pub const ATTEMPTS: u32 = 3;
 
     /// The defaults, for an engine whose transcripts are below `projects_dir`.
@@ -70,14 +70,14 @@ impl MirrorOptions {
         }
     }
 
-    /// When frames go to the store.
+    /// Sets the time at which frames go to the store.
     pub fn flush(mut self, flush: FlushMode) -> Self {
         self.flush = flush;
         self
     }
 
-    /// How long one `append` may take; 60 s if not set. It is not tried again after that,
-    /// because it may still succeed.
+    /// Sets the limit on one `append`; 60 s if not set. It is not tried again after that, because
+    /// it may still succeed.
     pub fn append_timeout(mut self, timeout: Duration) -> Self {
         self.append_timeout = timeout;
         self
@@ -89,8 +89,8 @@ impl MirrorOptions {
         self
     }
 
-    /// How many bytes of frames may wait for the store; 64 MiB if not set. What comes on top
-    /// is lost to the store and reported by the next flush.
+    /// Sets the number of bytes of frames that may wait for the store; 64 MiB if not set. Frames
+    /// beyond that are lost to the store and reported by the next flush.
     pub fn queue_bytes(mut self, bytes: u32) -> Self {
         self.queue_bytes = bytes.max(1);
         self

@@ -20,7 +20,7 @@ use crate::private_file::write_private;
 use crate::sessions::metadata_path;
 use crate::store_error::SessionStoreError;
 
-/// How a stored session is written to disk.
+/// Settings for writing a stored session to disk.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct MaterializeOptions {
@@ -45,7 +45,7 @@ impl MaterializeOptions {
         Self::default()
     }
 
-    /// How long each call of the store may take.
+    /// Sets the limit on each call of the store.
     pub fn load_timeout(mut self, timeout: Duration) -> Self {
         self.load_timeout = timeout;
         self
@@ -76,17 +76,18 @@ pub struct Materialized {
 }
 
 impl Materialized {
-    /// What `CLAUDE_CONFIG_DIR` has to be.
+    /// Returns the value for `CLAUDE_CONFIG_DIR`.
     pub fn config_dir(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Where transcripts are, for [`MirrorOptions::new`](super::MirrorOptions::new).
+    /// Returns the directory of the transcripts, for
+    /// [`MirrorOptions::new`](super::MirrorOptions::new).
     pub fn projects_dir(&self) -> PathBuf {
         self.directory.path().join("projects")
     }
 
-    /// What `--resume` has to be.
+    /// Returns the value for `--resume`.
     pub fn session_id(&self) -> &SessionId {
         &self.session_id
     }

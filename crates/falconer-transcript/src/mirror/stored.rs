@@ -25,7 +25,7 @@ use crate::sessions::{
 use crate::store_error::SessionStoreError;
 use crate::time::{now, parse_time};
 
-/// How many transcripts are loaded at the same time for a list.
+/// Number of transcripts that are loaded at the same time for a list.
 const LOADS_AT_ONCE: usize = 16;
 
 /// The sessions of one project in a store: what
@@ -109,7 +109,7 @@ impl StoredSessions {
         Ok(all.into_iter().next())
     }
 
-    /// What is known of one session; `None` if it is a sub-agent's or has nothing to show.
+    /// Returns the facts about one session; `None` if it is a sub-agent's or has nothing to show.
     pub async fn info(&self, id: &SessionId) -> Result<Option<SessionInfo>, SessionError> {
         let entries = self.load(&self.checked_key(id)?).await?;
         let modified = entries.last().and_then(SessionStoreEntry::timestamp);

@@ -22,10 +22,10 @@ use crate::time::parse_time;
 pub struct SummaryEntry {
     /// The session.
     pub session_id: SessionId,
-    /// When the store wrote this, in milliseconds by the clock of
-    /// [`SessionListing::modified`](super::SessionListing::modified); 0 until it did.
+    /// Time of the store's write, in milliseconds by the clock of
+    /// [`SessionListing::modified`](super::SessionListing::modified); 0 until then.
     pub mtime: i64,
-    /// What was gathered. A store keeps it as it is.
+    /// Gathered facts. A store keeps them as they are.
     pub data: Map<String, Value>,
 }
 
@@ -110,12 +110,12 @@ fn fold_first_prompt(data: &mut Map<String, Value>, entry: &SessionStoreEntry) {
 }
 
 impl SummaryEntry {
-    /// When the store wrote this.
+    /// Returns the time of the store's write.
     pub fn modified(&self) -> Timestamp {
         Timestamp::from_millisecond(self.mtime).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// What a list shows of the session; `None` for a sub-agent's or one without anything
+    /// Returns the entry of the session in a list; `None` for a sub-agent's or one without anything
     /// to show.
     pub(crate) fn info(&self, project_path: Option<&Path>) -> Option<SessionInfo> {
         if self.data.get("isSidechain") == Some(&Value::Bool(true)) {

@@ -11,13 +11,13 @@ use super::document::FileProblem;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Where.
+    /// Place where it was found.
     pub source: Source,
-    /// What became of it.
+    /// Fate of the candidate.
     pub verdict: Verdict,
 }
 
-/// Where a credential can be.
+/// A place where a credential can be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub enum Source {
     CliLogin,
 }
 
-/// What became of a candidate.
+/// The fate of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 #[non_exhaustive]
@@ -63,12 +63,12 @@ pub enum Verdict {
     Usable,
     /// It cannot be used.
     Rejected {
-        /// Why not.
+        /// Reason.
         reason: Rejection,
     },
 }
 
-/// Why a candidate cannot be used.
+/// The reason a candidate cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 #[non_exhaustive]
@@ -79,26 +79,26 @@ pub enum Rejection {
     /// The file cannot be used.
     #[error("{problem}")]
     File {
-        /// Why not.
+        /// Reason.
         problem: FileProblem,
     },
     /// The file has none of the fields that hold keys.
-    #[error("no key in it")]
+    #[error("contains no key")]
     NoKey,
     /// It is no key of the Anthropic API.
     #[error("does not begin with sk-ant-")]
     WrongPrefix,
     /// It begins like a key, but contains blanks or unprintable characters, or is too long.
-    #[error("not the form of a key")]
+    #[error("not a valid key")]
     Malformed,
     /// The token has run out.
     #[error("expired at {at}")]
     Expired {
-        /// When, in UTC.
+        /// Time of expiry, in UTC.
         at: String,
     },
     /// It does not say when the token runs out.
-    #[error("its expiry cannot be read")]
+    #[error("has an unreadable expiry time")]
     UnknownExpiry,
 }
 

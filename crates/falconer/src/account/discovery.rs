@@ -96,7 +96,7 @@ impl Discovery {
         candidates.find(|candidate| candidate.verdict == Verdict::Chosen)
     }
 
-    /// How to authenticate with it: a key is handed over, a login is left to the CLI.
+    /// Returns the way to authenticate with it: a key is handed over, a login is left to the CLI.
     ///
     /// # Errors
     ///

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 /// More than any settings or credential file; the CLI's own state can grow to megabytes.
 pub(crate) const SIZE_LIMIT: u64 = 8 << 20;
 
-/// Why a file could not be used. Its content is never part of it.
+/// The reason a file could not be used. Its content is never part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "problem")]
 #[non_exhaustive]
 pub enum FileProblem {
     /// It is not there.
-    #[error("not there")]
+    #[error("not found")]
     NotFound,
     /// It is a directory, a pipe, a device.
     #[error("not a regular file")]

@@ -18,7 +18,7 @@ const KEY_PREFIX: &str = "sk-ant-";
 /// More than any key.
 const LONGEST_KEY: usize = 4096;
 
-/// What a place turned out to hold.
+/// The content of a place.
 pub(super) struct Finding {
     pub(super) source: Source,
     pub(super) outcome: Result<Held, Rejection>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Sources, document};
 
-/// What a run with Bedrock may need of the environment.
+/// Variables that a run with Bedrock may need.
 pub(crate) const BEDROCK_VARIABLES: &[&str] = &[
     "AWS_PROFILE",
     "AWS_REGION",
@@ -21,7 +21,7 @@ pub(crate) const BEDROCK_VARIABLES: &[&str] = &[
     "CLAUDE_CODE_USE_BEDROCK",
 ];
 
-/// What a run with Vertex may need of the environment.
+/// Variables that a run with Vertex may need.
 pub(crate) const VERTEX_VARIABLES: &[&str] = &[
     "ANTHROPIC_VERTEX_PROJECT_ID",
     "CLOUD_ML_REGION",

@@ -1,4 +1,4 @@
-//! Which credentials a machine has, and which model names go with them.
+//! The credentials of a machine, and the model names that go with them.
 //!
 //! [`Discovery`] looks where credentials are kept, in a fixed order, and says of every place
 //! what became of it, without ever showing a value. What it looks at is a parameter

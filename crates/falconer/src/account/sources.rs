@@ -1,4 +1,4 @@
-//! Where credentials are looked for: given, not taken from the process.
+//! Places to look for credentials: given, not taken from the process.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

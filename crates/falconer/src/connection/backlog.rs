@@ -19,7 +19,7 @@ use bytes::Bytes;
 
 use crate::options::BacklogLimits;
 
-/// How long a caller may take for one block before the disk is used.
+/// Time a caller may take for one block before the disk is used.
 const MOMENT: Duration = Duration::from_millis(5);
 
 /// Blocks on disk are joined up to this size, so that few bookkeeping entries are needed.
@@ -76,7 +76,7 @@ impl BacklogWriter {
         Poll::Pending
     }
 
-    /// Whether the caller still reads.
+    /// Returns `true` if the caller still reads.
     #[cfg(test)]
     pub(crate) fn is_read(&self) -> bool {
         !lock(&self.0).reader_gone

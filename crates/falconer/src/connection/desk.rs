@@ -23,18 +23,18 @@ use crate::hook::HookCall;
 use crate::permission::{Decision, PermissionRequest};
 use crate::question::{PLAN_TOOL, PlanRequest, QUESTION_TOOL, QuestionRequest};
 
-/// How long handlers may take.
+/// Limits on handlers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeskLimits {
     /// For permissions, questions, plans, elicitations, dialogs. `None` waits for ever.
     pub(crate) permission: Option<Duration>,
     /// For hooks that do not say otherwise.
     pub(crate) hook: Duration,
-    /// How often in a row a stop may be blocked.
+    /// Number of times in a row that a stop may be blocked.
     pub(crate) stop_blocks: u32,
 }
 
-/// How long the last answers, and cancelled handlers, are waited for.
+/// Limit on the wait for the last answers, and for cancelled handlers.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Serves what the engine asks.
@@ -76,7 +76,7 @@ impl Desk {
         self.handlers.plan.is_some().then_some(&self.plans)
     }
 
-    /// How many handlers failed, panicked or ran out of time.
+    /// Returns the number of handlers that failed, panicked or ran out of time.
     pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::failure::Failure;
 use crate::transport::{Ending, Engine, EngineExit, LineSource};
 
-/// How an engine ended.
+/// The end of an engine.
 #[derive(Debug)]
 pub(crate) struct EndOfEngine {
     pub(crate) exit: EngineExit,
@@ -25,7 +25,7 @@ pub(crate) struct EndOfEngine {
     pub(crate) was_expected: Expectation,
 }
 
-/// Whether the end of the engine comes as a surprise.
+/// The host's expectation of the engine's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Expectation {
     /// The host asked for it, or everything was answered.

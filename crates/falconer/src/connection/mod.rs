@@ -49,10 +49,10 @@ use requests::{Answer, Waiting};
 use run_state::Signal;
 use spans::Spans;
 
-/// How long the output of an engine that has ended may go on.
+/// Limit on the output of an engine that has ended.
 const AFTER_THE_END: Duration = Duration::from_secs(2);
 
-/// What a connection needs to know besides its handlers.
+/// The limits of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionLimits {
     pub(crate) backlog: BacklogLimits,
@@ -63,7 +63,7 @@ pub(crate) struct ConnectionLimits {
     pub(crate) ending: Ending,
 }
 
-/// What a connection is made of.
+/// The parts of a connection.
 pub(crate) struct Parts {
     pub(crate) link: Link,
     pub(crate) handlers: Handlers,
@@ -124,7 +124,7 @@ impl Connection {
         (connection, reader)
     }
 
-    /// What the engine is told at the start.
+    /// Returns the request that the engine got at the start.
     pub(crate) fn initialize(&self) -> &InitializeRequest {
         &self.initialize
     }

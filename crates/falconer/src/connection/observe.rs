@@ -1,4 +1,4 @@
-//! What the router needs to know of the messages that pass by, and nothing more.
+//! Views of the messages that pass by, with no more than the router needs.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ struct PatchView<'a> {
 }
 
 impl SystemView<'_> {
-    /// What this message says about the run, if anything.
+    /// Returns the signal in this message, if there is one.
     pub(super) fn signal(&self) -> Option<Signal<'_>> {
         let task = || self.task_id.as_deref();
         match self.subtype.as_ref() {

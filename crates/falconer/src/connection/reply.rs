@@ -1,5 +1,4 @@
-//! What the engine is told when it asked something, and what it is told when nobody can
-//! answer: the safe side, always.
+//! Answers to the engine's requests, and the safe ones for requests that nobody can answer.
 
 use bytes::Bytes;
 use falconer_protocol::control::{ControlResponse, EngineRequest};

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// What the engine answered.
+/// An answer of the engine.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     /// Done, with this (or no) result.
@@ -80,7 +80,7 @@ impl Requests {
         open.waiting.clear();
     }
 
-    /// How many requests wait.
+    /// Returns the number of requests that wait.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.open().waiting.len()

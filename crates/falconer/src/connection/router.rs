@@ -27,7 +27,7 @@ pub(super) struct Router {
     pub(super) spans: Spans,
 }
 
-/// What becomes of a line.
+/// The fate of a line.
 enum Fate {
     /// It stays in the message stream.
     Keep,
@@ -37,7 +37,7 @@ enum Fate {
     Replace(Bytes),
 }
 
-/// What a line that is not for the caller is.
+/// The kind of a line that is not for the caller.
 enum Duty {
     Nothing,
     Request,

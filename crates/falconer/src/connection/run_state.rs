@@ -1,5 +1,5 @@
-//! When is a run over? Not at the first result: turns may be queued, background tasks may
-//! start turns of their own.
+//! The state of a run, which is not over at the first result: turns may be queued, background tasks
+//! may start turns of their own.
 //!
 //! The engine says `idle` when no turn runs and none is queued, and so it does while a shell
 //! runs in the background: the run is over when it is idle and no task runs. A task that ends
@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-/// What the router saw that matters here.
+/// An observation of the router that matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signal<'a> {
     /// A user message with this uuid was written to the engine.
@@ -48,11 +48,11 @@ pub(crate) struct RunState {
     results: u64,
 }
 
-/// Where a run stands.
+/// The standing of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Standing {
     pub(crate) phase: RunPhase,
-    /// How many turns have ended.
+    /// Number of turns that have ended.
     pub(crate) results: u64,
 }
 
@@ -65,7 +65,7 @@ enum Activity {
     Idle,
 }
 
-/// Whether a run is over, and how that is known.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum RunPhase {
     /// Something is still to come, or nothing was asked yet.
@@ -113,7 +113,7 @@ impl RunState {
         }
     }
 
-    /// What the engine said about its state was said before the task ended.
+    /// Notes the end of a task: the engine's last announcement of its state is older.
     fn task_ended(&mut self) {
         if self.activity == Activity::Idle {
             self.activity = Activity::Busy;
@@ -133,7 +133,7 @@ impl RunState {
         }
     }
 
-    /// Where the run stands.
+    /// Returns the standing of the run.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             phase: self.phase(),
@@ -155,12 +155,12 @@ impl RunState {
         }
     }
 
-    /// Whether a prompt was sent that nothing has answered yet.
+    /// Returns `true` if a prompt was sent that nothing has answered yet.
     pub(crate) fn has_unanswered(&self) -> bool {
         !self.unanswered.is_empty()
     }
 
-    /// Whether nothing was ever sent, and nothing was done.
+    /// Returns `true` if nothing was ever sent, and nothing was done.
     pub(crate) fn is_untouched(&self) -> bool {
         self.sent.is_empty() && self.results == 0
     }

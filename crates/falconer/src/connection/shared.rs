@@ -1,4 +1,4 @@
-//! What the tasks and callers of one connection share.
+//! State that the tasks and callers of one connection share.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,12 +64,12 @@ impl Shared {
             .send_if_modified(|old| std::mem::replace(old, standing) != standing);
     }
 
-    /// Where the run stands, and when that changes.
+    /// Returns the standing of the run, and its changes.
     pub(crate) fn standing(&self) -> watch::Receiver<Standing> {
         self.standing.subscribe()
     }
 
-    /// Whether a prompt was sent that nothing has answered yet.
+    /// Returns `true` if a prompt was sent that nothing has answered yet.
     pub(super) fn has_unanswered(&self) -> bool {
         self.run
             .lock()
@@ -77,7 +77,7 @@ impl Shared {
             .has_unanswered()
     }
 
-    /// Whether nothing was ever sent.
+    /// Returns `true` if nothing was ever sent.
     pub(crate) fn is_untouched(&self) -> bool {
         self.run
             .lock()

@@ -1,5 +1,5 @@
-//! What a trace shows of a connection: a span for the run, one for each turn in it, one for
-//! each tool call in that.
+//! The trace of a connection: a span for the run, one for each turn in it, one for each tool call
+//! in that.
 //!
 //! Permission, hook and MCP spans are opened where those are served, below the run. Without
 //! a subscriber this costs a look at a flag for each message.

@@ -1,4 +1,4 @@
-//! What an isolated run is given.
+//! The configuration of an isolated run.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use super::{IsolationError, NetworkPolicy, Sandbox, Skill};
 use crate::options::{Auth, EnvironmentChange, Options};
 
-/// How much of the host an isolated run sees. The default: its own credentials as the host has
+/// The part of the host that an isolated run sees. The default: its own credentials as the host has
 /// them, a sandbox around commands, no network for tools.
 ///
 /// It only records. What is missing or wrong is found before anything is started, with an
@@ -40,7 +40,7 @@ pub struct IsolationConfig {
     pub(super) probe_limit: ProbeLimit,
 }
 
-/// How long a proof counts.
+/// The time for which a proof counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProofAge(pub(super) Duration);
 
@@ -50,7 +50,7 @@ impl Default for ProofAge {
     }
 }
 
-/// How long a probe may take.
+/// The limit on a probe.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProbeLimit(pub(super) Duration);
 
@@ -73,7 +73,7 @@ pub(super) enum Credentials {
     Given(Auth),
 }
 
-/// Whether the sandbox is tried out first.
+/// The choice to try the sandbox first or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Probing {
     #[default]
@@ -121,13 +121,14 @@ impl IsolationConfig {
         }
     }
 
-    /// What tools may reach. Default: nothing.
+    /// Sets the hosts that tools may reach. Default: none.
     pub fn network(mut self, policy: NetworkPolicy) -> Self {
         self.network = policy;
         self
     }
 
-    /// What the sandbox lets through. Default: [`SandboxConfig::new`](super::SandboxConfig::new).
+    /// Sets the exceptions of the sandbox. Default:
+    /// [`SandboxConfig::new`](super::SandboxConfig::new).
     pub fn sandbox(mut self, sandbox: super::SandboxConfig) -> Self {
         self.sandbox = Sandbox::Required(sandbox);
         self
@@ -185,7 +186,7 @@ impl IsolationConfig {
         self
     }
 
-    /// How long trying the sandbox may take before the run is refused. Default: 90 s.
+    /// Sets the limit on trying the sandbox before the run is refused. Default: 90 s.
     pub fn probe_limit(mut self, limit: Duration) -> Self {
         self.probe_limit = ProbeLimit(limit);
         self
@@ -201,7 +202,7 @@ impl IsolationConfig {
         super::sandbox::check(&self.sandbox, path)
     }
 
-    /// Where homes are made.
+    /// Returns the directory in which homes are made.
     pub(crate) fn homes(&self) -> PathBuf {
         self.homes.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -225,7 +226,7 @@ impl IsolationConfig {
         }
     }
 
-    /// Whether the sandbox has to be tried out before the run.
+    /// Returns `true` if the sandbox has to be tried before the run.
     pub(crate) fn needs_probe(&self) -> bool {
         self.probing == Probing::Needed && matches!(self.sandbox, Sandbox::Required(_))
     }

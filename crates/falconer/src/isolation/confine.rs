@@ -20,7 +20,7 @@ pub enum Escape {
     Unresolved {
         /// The path.
         path: PathBuf,
-        /// Why not.
+        /// Reason for the failure.
         source: io::Error,
     },
 }

@@ -32,7 +32,7 @@ const ALLOWED: &[&str] = &[
 /// The directory for temporary files, in the home.
 pub(super) const TEMPORARY: &str = "tmp";
 
-/// How to come from an empty environment to that of the run.
+/// Returns the changes that turn an empty environment into that of the run.
 pub(super) fn changes(
     config: &IsolationConfig,
     chosen: &Chosen,

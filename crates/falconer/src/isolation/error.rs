@@ -1,4 +1,4 @@
-//! Why an isolated run was not started.
+//! The reasons an isolated run was not started.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,11 +13,11 @@ pub enum IsolationError {
     /// The home could not be made, written or locked.
     #[error("failed to {doing} the home of the run, {}: {source}", path.display())]
     Home {
-        /// What was tried.
+        /// Attempted operation.
         doing: &'static str,
         /// On what.
         path: PathBuf,
-        /// Why it failed.
+        /// Reason for the failure.
         source: io::Error,
     },
     /// The engine runs in this process and shares its home, environment and files.
@@ -48,21 +48,21 @@ pub enum IsolationError {
          `Sandbox::OffByChoice` to run without protection", .report
     )]
     NotProtected {
-        /// What was found.
+        /// Findings of the probe.
         report: ProbeReport,
     },
     /// The probe of the sandbox did not come to an end.
     #[error("failed to probe the sandbox, so nothing was started: {reason}")]
     ProbeFailed {
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// A skill cannot be mounted.
     #[error("cannot mount skill {}: {problem}", path.display())]
     Skill {
-        /// Where it comes from.
+        /// Directory of the skill.
         path: PathBuf,
-        /// Why not.
+        /// Reason it cannot be mounted.
         problem: SkillProblem,
     },
     /// The host has no credentials to inherit.
@@ -73,7 +73,7 @@ pub enum IsolationError {
     AwsDirectory {
         /// The directory.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         reason: String,
     },
     /// A directory lies outside the root of the run.
@@ -82,7 +82,7 @@ pub enum IsolationError {
 }
 
 impl IsolationError {
-    /// What a person can do about it.
+    /// Returns advice for a person.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {

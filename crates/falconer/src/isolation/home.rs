@@ -14,7 +14,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use super::IsolationError;
 
-/// How every home is called; nothing else may be swept.
+/// Prefix of the name of every home; nothing else may be swept.
 const PREFIX: &str = "falconer-home-";
 
 /// A home can be swept by another process between its making and its locking.
@@ -61,7 +61,7 @@ impl Home {
         Err(IsolationError::home("lock", parent)(source))
     }
 
-    /// Where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

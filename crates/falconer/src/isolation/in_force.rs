@@ -1,4 +1,4 @@
-//! Which isolation a run really has.
+//! The isolation that a run really has.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use super::{Nesting, NetworkPolicy, ProbeReport};
 pub struct IsolationInForce {
     /// The home of the run; it is gone when the run is.
     pub home: PathBuf,
-    /// How commands are confined.
+    /// Confinement of commands.
     pub sandbox: SandboxInForce,
-    /// What tools may reach.
+    /// Hosts that tools may reach.
     pub network: NetworkPolicy,
     /// The names of the skills mounted.
     pub skills: Vec<String>,
 }
 
-/// How the commands of a run are confined.
+/// The confinement of a run's commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "mode")]
 #[non_exhaustive]
 pub enum SandboxInForce {
     /// In a sandbox that was seen to refuse what it must.
     Sandboxed {
-        /// How strong it has to be.
+        /// Required strength.
         nesting: Nesting,
-        /// What was tried.
+        /// Findings of the probe.
         proof: ProbeReport,
     },
     /// In a sandbox that nobody has tried yet: this run is the one that tries it.

@@ -1,9 +1,9 @@
-//! What commands may reach. The agent's own traffic to the API is not affected.
+//! The hosts that commands may reach. The agent's own traffic to the API is not affected.
 
 use falconer_protocol::sandbox::SandboxNetwork;
 use serde::Serialize;
 
-/// Which hosts the tools of a run may reach. Default: none.
+/// The hosts that the tools of a run may reach. Default: none.
 ///
 /// It binds commands through the sandbox and `WebFetch` and `WebSearch` through permission
 /// rules. It binds neither the agent's traffic to the API nor MCP servers, which run outside.
@@ -37,9 +37,10 @@ impl NetworkPolicy {
     /// Only these domains; `*.example.org` covers everything below one. No domains means none.
     pub fn with_domains<D: Into<String>>(domains: impl IntoIterator<Item = D>) -> Self {
         let domains: Vec<String> = domains.into_iter().map(Into::into).collect();
-        let reach = match domains.is_empty() {
-            true => Reach::Closed,
-            false => Reach::Domains(domains),
+        let reach = if domains.is_empty() {
+            Reach::Closed
+        } else {
+            Reach::Domains(domains)
         };
         Self {
             reach,
@@ -73,7 +74,7 @@ impl NetworkPolicy {
         self
     }
 
-    /// Whether a host that is on no list is refused.
+    /// Returns `true` if a host that is on no list is refused.
     #[must_use]
     pub fn refuses_unlisted(&self) -> bool {
         !matches!(&self.reach, Reach::OpenByChoice)

@@ -16,10 +16,10 @@ use crate::error::Error;
 use crate::launch::{OptionProblem, Surroundings};
 use crate::options::{Auth, EnvironmentChange, LaunchOptions, SandboxFallback, SettingSource};
 
-/// What stands for the home in a plan for which none was made.
+/// Placeholder for the home in a plan for which none was made.
 const NO_HOME_YET: &str = "/fresh-home-of-the-run";
 
-/// How an isolated run will be set up; part of a launch plan.
+/// The setup of an isolated run; part of a launch plan.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct IsolationPlan {
@@ -29,13 +29,13 @@ pub struct IsolationPlan {
     pub settings: Value,
     /// The names of the skills in it.
     pub skills: Vec<String>,
-    /// What tools may reach.
+    /// Hosts that tools may reach.
     pub network: NetworkPolicy,
     /// The words for how commands are confined.
     pub sandbox: &'static str,
 }
 
-/// What was learned of the machine for an isolated run.
+/// Facts about the machine that an isolated run needs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     pub(crate) home: Option<PathBuf>,

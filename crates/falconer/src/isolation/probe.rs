@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::messages::Messages;
 use crate::options::Options;
 
-/// What was found out about something that must be refused.
+/// The finding about something that must be refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -43,14 +43,14 @@ pub struct ProbeReport {
     pub write_refused: Proof,
     /// A connection to a host that is on no list.
     pub host_refused: Proof,
-    /// What was done, for a person.
+    /// Steps of the probe, for a person.
     pub details: Vec<String>,
-    /// How long ago that was, in seconds; 0 if it was done for this run.
+    /// Age of the findings in seconds; 0 if they were made for this run.
     pub age_seconds: u64,
 }
 
 impl ProbeReport {
-    /// Whether nothing forbidden succeeded.
+    /// Returns `true` if nothing forbidden succeeded.
     #[must_use]
     pub fn protects(&self) -> bool {
         let let_through = Proof::LetThrough;
@@ -71,9 +71,10 @@ pub(crate) async fn prove(
     config: &IsolationConfig,
     path: Option<&OsStr>,
 ) -> Result<ProbeReport, IsolationError> {
-    let circumstances = match config.proof_age.0.is_zero() {
-        true => None,
-        false => proven::circumstances(program, config, path),
+    let circumstances = if config.proof_age.0.is_zero() {
+        None
+    } else {
+        proven::circumstances(program, config, path)
     };
     let Some(circumstances) = circumstances else {
         return probe(program, config, path).await;
@@ -137,9 +138,10 @@ async fn probe(
         !outside.join("written").exists(),
         tries_host.then(|| host.accept().is_err()),
     );
-    match report.protects() {
-        true => Ok(report),
-        false => Err(IsolationError::NotProtected { report }),
+    if report.protects() {
+        Ok(report)
+    } else {
+        Err(IsolationError::NotProtected { report })
     }
 }
 
@@ -166,14 +168,14 @@ async fn last_error(messages: &mut Messages) -> Option<Error> {
 }
 
 fn judge(write_refused: bool, host_refused: Option<bool>) -> ProbeReport {
-    let proof = |refused| match refused {
-        true => Proof::Refused,
-        false => Proof::LetThrough,
+    let proof = |refused| {
+        if refused {
+            Proof::Refused
+        } else {
+            Proof::LetThrough
+        }
     };
-    let word = |refused| match refused {
-        true => "was refused",
-        false => "succeeded",
-    };
+    let word = |refused| if refused { "was refused" } else { "succeeded" };
     let host = match host_refused {
         Some(refused) => format!("a connection to a host on no list {}", word(refused)),
         None => "every host may be reached".to_owned(),

@@ -1,4 +1,4 @@
-//! How commands are confined, and whether this machine can do it.
+//! The confinement of commands, and the machine's ability to do it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::IsolationError;
 
-/// Whether commands run in a sandbox.
+/// The choice of a sandbox for commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sandbox {
@@ -23,7 +23,7 @@ impl Default for Sandbox {
     }
 }
 
-/// How strong the sandbox has to be.
+/// The required strength of the sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ pub enum Nesting {
     WeakerByChoice,
 }
 
-/// What the sandbox around commands lets through.
+/// The exceptions of the sandbox around commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct SandboxConfig {

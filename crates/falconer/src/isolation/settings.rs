@@ -20,7 +20,7 @@ const OTHER_SECRETS: &[&str] = &[
     "AWS_SESSION_TOKEN",
 ];
 
-/// Where the things are that settings speak of.
+/// The paths that settings speak of.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
     pub(super) home: &'a Path,
@@ -89,7 +89,7 @@ fn filesystem(sandbox: &SandboxConfig, places: &Places<'_>) -> SandboxFilesystem
     }
 }
 
-/// What lies in the hidden home of the host and is needed all the same: the project, the
+/// Returns paths in the hidden home of the host that are needed all the same: the project, the
 /// engine, programs in `PATH`, and our own home if it was made there.
 fn needed(places: &Places<'_>) -> Vec<PathBuf> {
     let Some(host_home) = places.host_home else {

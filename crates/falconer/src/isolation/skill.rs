@@ -28,16 +28,16 @@ impl Skill {
     }
 }
 
-/// Why a skill cannot be mounted.
+/// The reason a skill cannot be mounted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillProblem {
     /// It cannot be read.
     #[error("failed to read {}: {reason}", path.display())]
     Unreadable {
-        /// What.
+        /// Path at fault.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         reason: String,
     },
     /// There is no `SKILL.md`.
@@ -46,17 +46,17 @@ pub enum SkillProblem {
     /// Something in it is neither a file nor a directory.
     #[error("{} is neither a file nor a directory (symbolic links are not followed)", path.display())]
     NotAFile {
-        /// What.
+        /// Path at fault.
         path: PathBuf,
     },
     /// A file is too large.
     #[error("{} is larger than {FILE_LIMIT} bytes", path.display())]
     FileTooLarge {
-        /// Which.
+        /// Path at fault.
         path: PathBuf,
     },
     /// All skills together are too large.
-    #[error("all together is larger than {TOTAL_LIMIT} bytes, or more than {MOST_FILES} files")]
+    #[error("it is larger than {TOTAL_LIMIT} bytes or has more than {MOST_FILES} files")]
     TotalTooLarge,
     /// Directories are nested too deeply.
     #[error("it is nested more than {DEEPEST} directories deep")]
@@ -69,7 +69,7 @@ pub enum SkillProblem {
     Field {
         /// The field.
         field: &'static str,
-        /// What it must be.
+        /// Requirement it does not meet.
         must: &'static str,
     },
     /// Another skill has the same name.
@@ -121,7 +121,7 @@ pub(super) fn read_tree(directory: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Ski
     Ok(files)
 }
 
-/// What may still be read.
+/// The amount that may still be read.
 #[derive(Default)]
 struct Budget {
     bytes: u64,

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::launch::{HostFeatures, LaunchPlan, Surroundings};
 use crate::options::Options;
 
-/// What an isolated run stands on.
+/// The resources of an isolated run.
 pub(crate) struct Standing {
     pub(crate) home: Home,
     pub(crate) in_force: IsolationInForce,

@@ -141,9 +141,10 @@ fn extensions(args: &mut Arguments, options: &LaunchOptions) {
         PluginDelivery::Initialize => args.switch("await-initialize"),
         PluginDelivery::Arguments => {
             for plugin in &extensions.plugins {
-                let flag = match plugin.skip_mcp {
-                    true => "plugin-dir-no-mcp",
-                    false => "plugin-dir",
+                let flag = if plugin.skip_mcp {
+                    "plugin-dir-no-mcp"
+                } else {
+                    "plugin-dir"
                 };
                 args.value(flag, &plugin.path);
             }

@@ -32,7 +32,7 @@ pub(super) fn problems(
     problems
 }
 
-/// What cannot be passed to a process.
+/// Finds arguments that cannot be passed to a process.
 pub(super) fn argument_problems(args: &[OsString]) -> Vec<OptionProblem> {
     args.iter().flat_map(values::argument).collect()
 }
@@ -143,7 +143,7 @@ fn is_bypass(options: &LaunchOptions) -> bool {
     options.permissions.mode == ModeChoice::Mode(PermissionMode::BypassPermissions)
 }
 
-/// Whether the engine will be told that it runs in a sandbox.
+/// Returns `true` if the engine will be told that it runs in a sandbox.
 fn claims_sandbox(options: &LaunchOptions, surroundings: &Surroundings) -> bool {
     let planned = environment(options, &surroundings.env);
     let mut variables = planned.variables.iter();
@@ -161,7 +161,7 @@ fn sandbox(options: &LaunchOptions, problems: &mut Vec<OptionProblem>) {
     }
 }
 
-/// What works, but not as one may expect.
+/// Finds options that work, but not as one may expect.
 pub(super) fn warnings(options: &LaunchOptions, host: &HostFeatures) -> Vec<LaunchWarning> {
     let mut warnings = Vec::new();
     if host.prompts_permissions {
@@ -198,7 +198,7 @@ fn shadowed_calls(options: &LaunchOptions) -> Vec<String> {
     shadowed
 }
 
-/// Whether a rule allows every call of a tool.
+/// Returns `true` if a rule allows every call of a tool.
 fn is_whole_tool(rule: &str) -> bool {
     match rule.split_once('(') {
         None => true,
@@ -206,7 +206,7 @@ fn is_whole_tool(rule: &str) -> bool {
     }
 }
 
-/// Whether thoughts could be shown at all.
+/// Returns `true` if thoughts could be shown at all.
 fn thinks(options: &LaunchOptions) -> bool {
     !matches!(
         options.model.thinking,

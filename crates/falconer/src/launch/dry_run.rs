@@ -103,7 +103,7 @@ impl LaunchPlan {
             .filter(move |name| !kept(name))
     }
 
-    /// What differs from the environment inherited.
+    /// Returns the variables that differ from the inherited environment.
     fn set_variables(&self) -> impl Iterator<Item = &(OsString, OsString)> {
         let cleared = self.environment_cleared;
         self.env

@@ -20,7 +20,7 @@ const NOT_INHERITED: &[&str] = &[
     "CLAUDE_AGENT_SDK_DERIVED_CLIENT_APP",
 ];
 
-/// Who starts the engine; shows in its user agent.
+/// Name of the host; shows in the engine's user agent.
 const ENTRYPOINT: &str = "sdk-rs";
 
 /// A planned environment.
@@ -135,7 +135,7 @@ fn authenticate(
 #[derive(Debug, Default)]
 pub(super) struct Pins {
     pub(super) variables: Vec<(String, String)>,
-    /// Whether there are secrets among them, which must not show on a command line.
+    /// `true` if there are secrets among them, which must not show on a command line.
     pub(super) is_secret: bool,
 }
 
@@ -180,7 +180,7 @@ impl Environment {
         value.to_str()
     }
 
-    /// Whether requests go to Amazon Bedrock.
+    /// Returns `true` if requests go to Amazon Bedrock.
     pub(super) fn uses_bedrock(&self) -> bool {
         let switch = self.value("CLAUDE_CODE_USE_BEDROCK");
         switch.is_some_and(|switch| !matches!(switch, "" | "0" | "false" | "no" | "off"))
@@ -242,7 +242,7 @@ fn apply_changes(
     }
 }
 
-/// Who pays, as far as the environment decides it.
+/// Returns the payer, as far as the environment decides it.
 fn billing(auth: &Auth, variables: &Variables) -> Billing {
     let is_set = |name: &&str| {
         variables

@@ -17,7 +17,7 @@ const EXECUTABLE: &str = if cfg!(windows) {
     "claude"
 };
 
-/// Where installers put the executable, relative to the home directory.
+/// Places where installers put the executable, relative to the home directory.
 const HOME_PLACES: &[&str] = &[
     ".claude/local",
     ".claude/local/node_modules/.bin",
@@ -29,10 +29,10 @@ const HOME_PLACES: &[&str] = &[
     ".volta/bin",
 ];
 
-/// Where installers put the executable for everybody.
+/// Places where installers put the executable for everybody.
 const SYSTEM_PLACES: &[&str] = &["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
 
-/// What stands at a path.
+/// The kind of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     Missing,
@@ -41,11 +41,11 @@ pub(crate) enum FileKind {
     Executable,
 }
 
-/// What the search needs to know of the machine.
+/// The view of the machine that the search needs.
 pub(crate) trait HostView {
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<OsString>;
-    /// What stands at this path, links followed.
+    /// Returns the kind of file at this path, links followed.
     fn kind(&self, path: &Path) -> FileKind;
 }
 
@@ -107,7 +107,7 @@ pub fn find_cli(
     locate(explicit, &GivenEnvironment(environment))
 }
 
-/// Why a path that was named cannot be used.
+/// The reason a path that was named cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecutableProblem {
@@ -122,7 +122,7 @@ pub enum ExecutableProblem {
     NotExecutable,
 }
 
-/// Who named the path of an executable.
+/// The origin of the path of an executable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamedBy {

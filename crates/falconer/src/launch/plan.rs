@@ -19,7 +19,7 @@ use super::{
     initialize, settings,
 };
 
-/// What the handlers of a run mean for its start.
+/// The consequences of a run's handlers for its start.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct HostFeatures {
@@ -43,7 +43,7 @@ pub struct SdkServer {
     pub name: String,
     /// Settings for it, for example a timeout.
     pub config: Option<SdkMcpServerConfig>,
-    /// What it would answer to `initialize` and `tools/list`, which saves round trips.
+    /// Answers to `initialize` and `tools/list`, which save round trips.
     pub manifest: Option<SdkMcpServerManifest>,
 }
 
@@ -70,15 +70,15 @@ pub struct LaunchPlan {
     pub args: Vec<OsString>,
     /// Its whole environment, sorted by name.
     pub env: Vec<(OsString, OsString)>,
-    /// Where it runs; the directory of this process if not set.
+    /// Working directory; that of this process if not set.
     pub cwd: Option<PathBuf>,
     /// The first request it is sent.
     pub initialize: InitializeRequest,
-    /// Who pays.
+    /// Payer of the run.
     pub billing: Billing,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<LaunchWarning>,
-    /// How the run is isolated, if it is.
+    /// Isolation of the run, if it has one.
     pub isolation: Option<IsolationPlan>,
     pub(super) inherited: Vec<(OsString, OsString)>,
     pub(super) environment_cleared: bool,
@@ -119,9 +119,9 @@ pub enum LaunchWarning {
         found: CliVersion,
     },
     /// It is not known whether this version can do what an option asks.
-    #[error("it is unknown whether claude {found} supports {feature}; run `claude update`")]
+    #[error("claude {found} may not support {feature}; run `claude update`")]
     UnknownSupport {
-        /// What is asked of it.
+        /// Feature that the options need.
         feature: CliFeature,
         /// The version found.
         found: CliVersion,
@@ -129,7 +129,7 @@ pub enum LaunchWarning {
     /// The version could not be learned, so options were not compared with it.
     #[error("options were not compared with the version of claude: {reason}")]
     VersionUnknown {
-        /// Why not.
+        /// Reason.
         reason: String,
     },
     /// The permission handler will not be asked about some calls.
@@ -137,7 +137,7 @@ pub enum LaunchWarning {
         "the permission handler will not be asked about {what}; use a PreToolUse hook for that"
     )]
     HandlerShadowed {
-        /// Which calls.
+        /// Calls that are affected.
         what: String,
     },
     /// A variable looks like a credential of another way to authenticate and was removed.
@@ -199,9 +199,10 @@ impl Options {
             None
         });
         // Everybody can read the arguments of a process; those of an engine in this one stay here.
-        let (settings, private_settings) = match pins.is_secret && self.engine.is_none() {
-            true => (None, settings),
-            false => (settings, None),
+        let (settings, private_settings) = if pins.is_secret && self.engine.is_none() {
+            (None, settings)
+        } else {
+            (settings, None)
         };
         let args = arguments::arguments(&launch, host, settings.as_ref());
         problems.extend(check::argument_problems(&args));

@@ -1,4 +1,4 @@
-//! Why options cannot be used, each with what to change.
+//! Problems of options, each with the change that solves it.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum OptionProblem {
         names: Vec<String>,
     },
     /// Parameters with a value of a wrong type.
-    #[error("parameters {} have values of a wrong type", .names.join(", "))]
+    #[error("parameters {} have values of the wrong type", .names.join(", "))]
     MistypedParameters {
         /// Their names.
         names: Vec<String>,
@@ -37,7 +37,7 @@ pub enum OptionProblem {
         first: &'static str,
         /// The other.
         second: &'static str,
-        /// What to do.
+        /// Advice for the caller.
         advice: &'static str,
     },
     /// An option does nothing without another.
@@ -45,7 +45,7 @@ pub enum OptionProblem {
     Needs {
         /// The option.
         option: &'static str,
-        /// What it needs.
+        /// Requirement that is not met.
         needs: &'static str,
     },
     /// A fallback that is the model itself, or named twice.
@@ -61,7 +61,7 @@ pub enum OptionProblem {
         option: &'static str,
         /// The value.
         value: String,
-        /// Why not.
+        /// Reason.
         reason: &'static str,
     },
     /// A flag without its value.
@@ -73,7 +73,7 @@ pub enum OptionProblem {
     /// A byte that no argument or variable can hold.
     #[error("{what} contains a NUL byte, which no process can be given; remove it")]
     NulByte {
-        /// Where.
+        /// Place of the problem.
         what: String,
     },
     /// An argument longer than the system accepts.
@@ -94,7 +94,7 @@ pub enum OptionProblem {
     ReservedArgument {
         /// Its name.
         name: String,
-        /// What to use.
+        /// Replacement.
         instead: &'static str,
     },
     /// Two servers that permission rules could not tell apart.
@@ -134,9 +134,9 @@ pub enum OptionProblem {
     /// Settings that cannot be merged.
     #[error("cannot use {what}: {reason}")]
     UnusableSettings {
-        /// Which.
+        /// Value at fault.
         what: String,
-        /// Why not.
+        /// Reason.
         reason: String,
     },
     /// A settings file sets the variable of the credential chosen, and would win.
@@ -155,7 +155,7 @@ pub enum OptionProblem {
     IncompleteAuth {
         /// The way chosen.
         auth: &'static str,
-        /// What is missing and where it can be given.
+        /// Missing credential and the places where it can be given.
         missing: &'static str,
     },
     /// A version that does not speak the protocol.
@@ -170,7 +170,7 @@ pub enum OptionProblem {
          option", .feature.known_since()
     )]
     NeedsNewerCli {
-        /// What is asked of it.
+        /// Feature that the options need.
         feature: CliFeature,
         /// The version found.
         found: CliVersion,

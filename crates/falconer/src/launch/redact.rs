@@ -7,7 +7,7 @@ use serde_json::Value;
 pub(crate) use falconer_secret::is_secret_name;
 pub(crate) use text::masked_text;
 
-/// What stands in place of a secret.
+/// Placeholder for a secret.
 pub(crate) const MASK: &str = "***";
 
 /// Shorter values are not searched for: they would match by accident.

@@ -1,4 +1,4 @@
-//! What `--settings` says: the caller's settings, the sandbox and pinned variables in one.
+//! The value of `--settings`: the caller's settings, the sandbox and pinned variables in one.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! What the plan needs to know of the machine, and how to learn it.
+//! Facts about the machine that the plan needs, and the ways to learn them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::settings_variables::{self, SettingsVariable};
 use super::version::{VERSION_TIMEOUT, version_of};
 use super::{CliFeature, CliVersion, HostFeatures, LaunchPlan};
 
-/// How long to wait for a version nobody asked for.
+/// Limit on the wait for a version nobody asked for.
 const UNASKED_VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The machine an engine is started on.
@@ -33,13 +33,13 @@ pub struct Surroundings {
     pub uid: Option<u32>,
     /// The version of the executable, if it was learned.
     pub version: Option<CliVersion>,
-    /// Why the version could not be learned, if that was tried.
+    /// Reason the version could not be learned, if that was tried.
     pub version_failure: Option<String>,
     /// Variables for authentication that settings files of the machine set, by file.
     pub settings_variables: Vec<SettingsVariable>,
     /// The text of the settings file, if it must be merged with other settings.
     pub settings_file: Option<Result<String, String>>,
-    /// What an isolated run needs to know.
+    /// Facts that an isolated run needs.
     pub(crate) isolation: Option<Facts>,
 }
 
@@ -148,9 +148,12 @@ fn user_id() -> Option<u32> {
 /// Refuses a working directory that the engine could not be started in.
 fn check_directory(path: Option<&Path>) -> Result<(), Error> {
     let Some(path) = path else { return Ok(()) };
-    let usable = std::fs::metadata(path).and_then(|metadata| match metadata.is_dir() {
-        true => Ok(()),
-        false => Err(std::io::ErrorKind::NotADirectory.into()),
+    let usable = std::fs::metadata(path).and_then(|metadata| {
+        if metadata.is_dir() {
+            Ok(())
+        } else {
+            Err(std::io::ErrorKind::NotADirectory.into())
+        }
     });
     usable.map_err(|source| Error::WorkingDirectory {
         path: path.to_owned(),

@@ -28,7 +28,7 @@ pub struct CliVersion {
     pub minor: u32,
     /// Third number.
     pub patch: u32,
-    /// What follows a `-`, as in `2.2.0-beta.1`; sorts before the same version without.
+    /// Part after a `-`, as in `2.2.0-beta.1`; sorts before the same version without.
     pub pre_release: Option<String>,
 }
 
@@ -113,7 +113,7 @@ pub struct UnreadableVersion {
     pub text: String,
 }
 
-/// Why the version of an executable could not be learned.
+/// The reason the version of an executable could not be learned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VersionProblem {
@@ -136,7 +136,7 @@ pub enum VersionProblem {
     Unreadable(#[from] UnreadableVersion),
 }
 
-/// How long `--version` may take; it takes 20 ms on an idle machine.
+/// Limit on `--version`; it takes 20 ms on an idle machine.
 pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Asks an executable for its version, at most once per file and process.

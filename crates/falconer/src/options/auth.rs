@@ -1,4 +1,4 @@
-//! Which credentials the engine uses, and so who is billed.
+//! The credentials of the engine, which decide who pays.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub(crate) const PROVIDER_SWITCHES: &[&str] = &[
     "CLAUDE_CODE_USE_FOUNDRY",
 ];
 
-/// How the engine authenticates.
+/// The way the engine authenticates.
 ///
 /// Except with [`Auth::Inherit`], the variables of every other way are removed from the
 /// engine's environment, so that what was chosen is what is used and billed.
@@ -57,7 +57,7 @@ pub enum Auth {
     },
 }
 
-/// Who pays for a run.
+/// The payer of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Billing {

@@ -1,4 +1,4 @@
-//! How much a run may use: turns, money, tokens.
+//! Limits on a run: turns, money, tokens.
 
 use super::Options;
 

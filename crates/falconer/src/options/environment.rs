@@ -1,4 +1,4 @@
-//! Where the engine runs and which variables it sees.
+//! The directory and variables of the engine.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -6,7 +6,7 @@ use falconer_protocol::agent::AgentDefinition;
 
 use super::Options;
 
-/// Which skills the main session is told about.
+/// The skills that the main session knows.
 ///
 /// This filters what the model sees. The files stay readable; it is no sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Plugin {
     }
 }
 
-/// How plugins reach the engine.
+/// The way plugins reach the engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum PluginDelivery {
     #[default]

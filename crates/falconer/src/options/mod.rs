@@ -1,4 +1,4 @@
-//! What a caller can ask for, as one builder.
+//! The options of a run, as one builder.
 //!
 //! [`Options`] only records. Nothing is looked up, checked or started before
 //! [`Options::plan`] or a query: contradictions are found there, all at once. One file per

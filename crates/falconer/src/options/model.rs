@@ -1,8 +1,8 @@
-//! Which model answers, and how hard it thinks.
+//! The model and its reasoning.
 
 use super::Options;
 
-/// How the model thinks before it answers.
+/// The model's reasoning before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Thinking {
@@ -14,7 +14,7 @@ pub enum Thinking {
     Disabled,
 }
 
-/// How thoughts are shown.
+/// The form in which reasoning is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThinkingDisplay {
@@ -33,7 +33,7 @@ impl ThinkingDisplay {
     }
 }
 
-/// How much effort the model spends.
+/// The effort that the model spends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Effort {

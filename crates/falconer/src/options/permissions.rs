@@ -1,10 +1,10 @@
-//! Who decides whether a tool may run.
+//! Decisions about tool calls.
 
 use falconer_protocol::permission::PermissionMode;
 
 use super::Options;
 
-/// Who answers when a tool call needs a decision.
+/// The party that answers permission requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionPrompts {
@@ -23,7 +23,7 @@ impl PermissionPrompts {
     }
 }
 
-/// Where the permission mode comes from.
+/// The origin of the permission mode.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum ModeChoice {
     /// Ask, whatever the settings of the machine say.
@@ -33,7 +33,7 @@ pub(crate) enum ModeChoice {
     Mode(PermissionMode),
 }
 
-/// Whether somebody accepted the danger of running without any question.
+/// Consent to running tools without any question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Bypass {
     /// Nobody did; the mode `bypassPermissions` is refused.

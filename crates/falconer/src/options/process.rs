@@ -69,7 +69,7 @@ impl Options {
         self
     }
 
-    /// Whether answers are streamed as they are written.
+    /// Returns `true` if answers are streamed as they are written.
     #[must_use]
     pub fn includes_partial_messages(&self) -> bool {
         self.launch.process.partial_messages

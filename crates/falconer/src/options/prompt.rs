@@ -16,7 +16,7 @@ pub struct SystemPrompt {
     pub(crate) snapshot: Option<bool>,
 }
 
-/// What a system prompt starts from.
+/// The basis of a system prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum PromptBase {
     #[default]

@@ -1,8 +1,8 @@
-//! Which session a run belongs to.
+//! The session of a run.
 
 use super::Options;
 
-/// Where the conversation starts.
+/// The start of the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Start {
     pub(crate) continue_latest: bool,

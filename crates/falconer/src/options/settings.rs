@@ -28,7 +28,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Where the engine reads settings, `CLAUDE.md` files, skills and hooks from.
+/// A place where the engine reads settings, `CLAUDE.md` files, skills and hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingSource {
@@ -50,7 +50,7 @@ impl SettingSource {
     }
 }
 
-/// What happens when a sandbox was asked for and none can be had.
+/// The effect of a required sandbox that cannot be had.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum SandboxFallback {
     #[default]

@@ -8,29 +8,28 @@ use super::Options;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuntimeLimits {
-    /// How long the engine may take to answer the initialize request. Default: 60 s; a
-    /// loaded machine needs several.
+    /// Limit on the answer to the initialize request. Default: 60 s; a loaded machine needs
+    /// several.
     pub initialize: Duration,
-    /// How long the engine may take to answer any other request. Default: 60 s.
+    /// Limit on the answer to any other request. Default: 60 s.
     pub request: Duration,
-    /// How long a permission question may stay open before it is denied. Default: 300 s;
-    /// `None` waits for ever.
+    /// Limit on a permission request before it is denied. Default: 300 s; `None` waits for ever.
     pub permission: Option<Duration>,
-    /// How long a hook may run when its matcher names no time. Default: 60 s.
+    /// Limit on a hook whose matcher names no time. Default: 60 s.
     pub hook: Duration,
     /// The longest line accepted from the engine; a longer one is skipped with a warning.
     /// Default: 64 MiB.
     pub line_bytes: usize,
-    /// How many of the last lines of stderr are kept for errors. Default: 200.
+    /// Number of the last lines of stderr that are kept for errors. Default: 200.
     pub stderr_lines: usize,
-    /// How long a query waits after its last result for the session to become idle.
-    /// Default: 600 s, as long as the engine itself waits for background work.
+    /// Limit on the wait of a query after its last result for the session to become idle. Default:
+    /// 600 s, as long as the engine itself waits for background work.
     pub idle_after_result: Duration,
-    /// How often in a row hooks may keep the agent from stopping. Default: 10.
+    /// Number of times in a row that hooks may keep the agent from stopping. Default: 10.
     pub stop_blocks: u32,
-    /// How a session is ended.
+    /// Steps by which a session is ended.
     pub close: CloseLadder,
-    /// How many unread messages are held.
+    /// Limits on unread messages.
     pub backlog: BacklogLimits,
 }
 
@@ -71,7 +70,7 @@ impl Default for CloseLadder {
     }
 }
 
-/// How much a reader may lag behind.
+/// Limits on the lag of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BacklogLimits {

@@ -1,8 +1,8 @@
-//! Which tools exist, and which need no question.
+//! The tools, and those that need no permission.
 
 use super::Options;
 
-/// Which built-in tools the model gets.
+/// The built-in tools that the model gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuiltinTools {

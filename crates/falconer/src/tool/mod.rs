@@ -22,7 +22,7 @@ pub use self::rmcp::RmcpServer;
 pub use output::{IntoToolOutput, MediaKind, ToolContent, ToolOutput};
 pub use server::{MountedServer, ToolServer};
 
-/// How long a call may take unless the tool says otherwise.
+/// Limit on a call unless the tool sets its own.
 pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// One tool: a name, a description for the model, and an async function.

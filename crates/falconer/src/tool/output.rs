@@ -1,4 +1,4 @@
-//! What a tool gives back.
+//! The output of a tool.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What the model sees.
+    /// Content that the model sees.
     pub content: Vec<ToolContent>,
     /// The same as data, for callers that read `tool_use_result`.
     pub structured: Option<Value>,
@@ -35,7 +35,7 @@ pub enum ToolContent {
     Other(Value),
 }
 
-/// What a [`ToolContent::Media`] is.
+/// The kind of a [`ToolContent::Media`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaKind {
     /// A picture.

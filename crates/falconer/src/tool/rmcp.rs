@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::MountedServer;
 
-/// How many messages may wait for the server. More make the engine's requests wait.
+/// Number of messages that may wait for the server. More make the engine's requests wait.
 const QUEUE: usize = 64;
 
 /// An `rmcp` server that the engine reaches through its own connection.
@@ -157,7 +157,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// What the server says: an answer goes to whoever waits, a request is refused.
+    /// Takes a line of the server: an answer goes to the caller that waits, a request is refused.
     async fn said(
         waiting: Waiting,
         to_server: mpsc::WeakSender<ClientJsonRpcMessage>,

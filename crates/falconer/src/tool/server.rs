@@ -22,8 +22,8 @@ pub trait MountedServer: Send + Sync + 'static {
     /// The name under which the engine knows it.
     fn name(&self) -> &str;
 
-    /// What it would answer to `initialize` and `tools/list`, if that is known beforehand;
-    /// saves the engine three round trips.
+    /// Returns its answers to `initialize` and `tools/list`, if they are known beforehand; saves
+    /// the engine three round trips.
     fn manifest(&self) -> Option<SdkMcpServerManifest> {
         None
     }

@@ -23,7 +23,7 @@ const BLOCK: usize = 64 * 1024;
 const REST: usize = 16 * 1024;
 /// A line of this length makes the buffer a large one, which is given back after a while.
 const LARGE: usize = 512 * 1024;
-/// How many blocks without a long line are waited for until then.
+/// Number of blocks without a long line to wait for until then.
 const PATIENCE: u32 = 64;
 
 /// Reads lines from any asynchronous reader.
@@ -32,7 +32,7 @@ pub(crate) struct LineReader<R> {
     reader: R,
     limit: usize,
     buffer: BytesMut,
-    /// How much of the buffer's front is whole lines. The rest contains no newline.
+    /// Length of the whole lines at the buffer's front. The rest contains no newline.
     complete: usize,
     /// The line that is being thrown away.
     skipping: Option<Skipping>,
@@ -43,7 +43,7 @@ pub(crate) struct LineReader<R> {
     small_blocks: u32,
 }
 
-/// What is known so far of a line that is being thrown away.
+/// Facts about a line that is being thrown away.
 #[derive(Debug, Default)]
 struct Skipping {
     length: u64,
@@ -168,7 +168,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// What is left when there is no more to read.
+    /// Returns the rest when there is no more to read.
     fn take_rest(&mut self) -> Option<Inbound> {
         if let Some(skipping) = self.skipping.take() {
             return Some(skipping.finish());

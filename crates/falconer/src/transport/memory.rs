@@ -13,7 +13,7 @@ use tokio_util::sync::PollSender;
 use super::{Ending, Engine, EngineExit, Inbound, LineSink, LineSource, Link, Transport};
 use crate::error::Error;
 
-/// How many lines may wait in each direction. A full queue makes the sender wait.
+/// Number of lines that may wait in each direction. A full queue makes the sender wait.
 const QUEUE: usize = 64;
 
 /// Makes a connected pair: a transport for the host and the end an engine holds.

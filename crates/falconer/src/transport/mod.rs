@@ -1,4 +1,4 @@
-//! How the SDK reaches an engine: lines in, lines out, and a handle on its life.
+//! The way to an engine: lines in, lines out, and a handle on its life.
 //!
 //! A transport knows nothing about what the lines mean. The child process
 //! ([`Subprocess`]), a pair of in-process channels ([`channel`]) and a
@@ -56,7 +56,7 @@ pub trait LineSource: Send {
     fn poll_lines(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Inbound>>>;
 }
 
-/// What a [`LineSource`] yields.
+/// An item of a [`LineSource`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Inbound {
@@ -68,7 +68,7 @@ pub enum Inbound {
     Skipped(SkippedLine),
 }
 
-/// What is left of a line that was longer than the limit.
+/// The remains of a line that was longer than the limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedLine {
@@ -79,7 +79,7 @@ pub struct SkippedLine {
 }
 
 impl SkippedLine {
-    /// How much of a skipped line is kept.
+    /// Number of bytes of a skipped line that are kept.
     pub const HEAD: usize = 200;
 
     /// Describes a skipped line of `length` bytes, of which `head` was kept.
@@ -119,7 +119,7 @@ pub trait Engine: Send + Sync {
     fn end(&self, ending: Ending) -> BoxFuture<'_, EngineExit>;
 }
 
-/// How much time an engine gets to end by itself.
+/// The time an engine gets to end by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -137,7 +137,7 @@ pub enum Ending {
     },
 }
 
-/// How an engine ended.
+/// The end of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineExit {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// How much of a line is kept.
+/// Number of bytes of a line that are kept.
 const LONGEST_LINE: usize = 4 * 1024;
 
 /// Called with each line of stderr, without its newline, on the task that drains it.

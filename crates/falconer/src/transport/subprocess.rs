@@ -22,10 +22,10 @@ use super::{Ending, Engine, EngineExit, LineSink, Link, Transport};
 use crate::error::Error;
 use crate::isolation::Home;
 
-/// How long the callback for stderr is waited for once the process is gone.
+/// Limit on the wait for the stderr callback once the process is gone.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
 
-/// How long the deletion of a home is waited for.
+/// Limit on the wait for the deletion of a home.
 const DELETION_GRACE: Duration = Duration::from_secs(5);
 
 /// Starts an engine as a child process.
@@ -56,11 +56,11 @@ pub struct Subprocess {
     pub cwd: Option<PathBuf>,
     /// The longest line taken from stdout, in bytes; longer ones are skipped.
     pub line_limit: usize,
-    /// How many lines of stderr are kept.
+    /// Number of lines of stderr that are kept.
     pub stderr_lines: usize,
     /// Called with each line of stderr.
     pub on_stderr: Option<StderrCallback>,
-    /// When the engine is dropped: time from SIGTERM to SIGKILL.
+    /// Time from SIGTERM to SIGKILL for an engine that is dropped.
     pub drop_grace: Duration,
     /// Deleted once the process and everything it started is gone.
     pub(crate) home: Option<Arc<Home>>,

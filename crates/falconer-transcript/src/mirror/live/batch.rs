@@ -12,7 +12,7 @@ pub(crate) struct Batch {
     pub(crate) entries: Vec<SessionStoreEntry>,
 }
 
-/// What waits for the next write.
+/// Frames that wait for the next write.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// In the order in which transcripts were first seen.

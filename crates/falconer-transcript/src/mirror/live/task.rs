@@ -18,7 +18,7 @@ pub(crate) struct Queued {
     pub(crate) permit: OwnedSemaphorePermit,
 }
 
-/// What the handle asks of the task.
+/// A command of the handle to the task.
 #[derive(Debug)]
 pub(crate) enum Command {
     Frame(Queued),

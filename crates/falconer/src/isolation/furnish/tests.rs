@@ -109,9 +109,10 @@ fn files(home: &Path) -> Vec<PathBuf> {
     while let Some(directory) = open.pop() {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => open.push(path),
-                false => found.push(path.strip_prefix(home).unwrap().to_owned()),
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path.strip_prefix(home).unwrap().to_owned());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of sandboxes that were tried, for as long as that can be believed.
+//! Findings about sandboxes that were tried, for as long as they can be believed.
 //!
 //! It is kept in memory only: a file could be written by those it is to protect from.
 
@@ -29,7 +29,8 @@ type Slot = Arc<tokio::sync::Mutex<Known>>;
 
 static SLOTS: LazyLock<Mutex<HashMap<Circumstances, Slot>>> = LazyLock::new(Mutex::default);
 
-/// What the outcome depends on; none if that cannot be told, and then nothing is remembered.
+/// Returns the facts that the outcome depends on; `None` if they cannot be told, and then nothing
+/// is remembered.
 pub(super) fn circumstances(
     program: &Path,
     config: &IsolationConfig,

@@ -45,7 +45,7 @@ pub(super) fn check(
     }
 }
 
-/// What the way chosen lacks.
+/// Returns what the chosen way to authenticate lacks.
 fn missing(auth: &Auth, has: &dyn Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
     match auth {
         Auth::Inherit | Auth::SubscriptionLogin => None,

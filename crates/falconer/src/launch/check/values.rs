@@ -113,7 +113,7 @@ fn is_traceparent(text: &str) -> bool {
             .all(|(part, length)| part.len() == length && hex(part))
 }
 
-/// What is wrong with one argument.
+/// Finds problems of one argument.
 pub(super) fn argument(argument: &OsString) -> Vec<OptionProblem> {
     let bytes = argument.as_encoded_bytes();
     let text = argument.to_string_lossy();

@@ -2,7 +2,7 @@
 
 use super::{MASK, is_secret_name};
 
-/// What keys of well-known services begin with.
+/// Prefixes of the keys of well-known services.
 const KEY_PREFIXES: &[&str] = &[
     "sk-",
     "sk_live_",

@@ -14,7 +14,7 @@ use super::{CliVersion, VersionProblem};
 /// More than any version line; the rest of a longer output is not read.
 const OUTPUT_LIMIT: usize = 4096;
 
-/// How often a process that closed its output is asked whether it ended.
+/// Interval at which a process that closed its output is checked for its end.
 const EXIT_POLL: Duration = Duration::from_millis(1);
 
 /// Runs `path --version` and reads what it prints. Blocks for at most `timeout`.

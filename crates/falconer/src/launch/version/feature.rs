@@ -1,4 +1,4 @@
-//! What came with which version of the CLI, measured by starting them.
+//! Features by version of the CLI, measured by starting them.
 //!
 //! Not every version was tried: between the last one known to lack a thing and the first
 //! one known to have it, nothing is known.
@@ -10,7 +10,7 @@ use crate::options::{Bypass, LaunchOptions, PluginDelivery, Thinking};
 use super::super::HostFeatures;
 use super::CliVersion;
 
-/// Whether a version can do something.
+/// A version's support of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     /// It can.
@@ -34,7 +34,8 @@ macro_rules! features {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// What it is called, what surely lacks it, what surely has it.
+            /// Returns its name, the newest version that surely lacks it, and the oldest that
+            /// surely has it.
             fn known(self) -> (&'static str, CliVersion, CliVersion) {
                 match self {
                     $(Self::$name => ($text, version($lacks), version($has)),)*
@@ -69,7 +70,7 @@ features! {
     AllowBypass, "`--allow-dangerously-skip-permissions`", (2, 0, 0), (2, 1, 0);
     /// Adaptive and disabled thinking.
     Thinking, "`--thinking`", (2, 1, 0), (2, 1, 50);
-    /// How thoughts are shown.
+    /// Display of reasoning.
     ThinkingDisplay, "`--thinking-display`", (2, 1, 50), (2, 1, 100);
     /// Effort.
     Effort, "`--effort`", (2, 1, 0), (2, 1, 50);
@@ -91,7 +92,7 @@ features! {
     SessionState, "`session_state_changed` messages", (2, 1, 200), (2, 1, 240);
     /// Prompts that are not expanded.
     VerbatimPrompts, "`client_composed` prompts", (2, 1, 247), (2, 1, 248);
-    /// Who answers permission questions.
+    /// Choice of the party that answers permission requests.
     PermissionPrompts, "`--permission-prompts`", (2, 1, 240), (2, 1, 260);
     /// Project configuration from elsewhere.
     ProjectConfigRoot, "`--project-config-root`", (2, 1, 260), (2, 1, 280);
@@ -108,7 +109,7 @@ features! {
 }
 
 impl CliFeature {
-    /// Whether this version has it.
+    /// Returns the support of this version.
     #[must_use]
     pub fn support(self, version: &CliVersion) -> Support {
         let (_, lacks, has) = self.known();
@@ -127,7 +128,7 @@ impl CliFeature {
         self.known().2
     }
 
-    /// What these options cannot do without.
+    /// Returns the features that these options need.
     pub(crate) fn used_by(options: &LaunchOptions, host: &HostFeatures) -> Vec<Self> {
         let mut used = Vec::new();
         let mut uses = |condition: bool, feature| {
