@@ -1,9 +1,9 @@
-//! Why a process could not be started.
+//! The reasons a process could not be started.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a process could not be started.
+/// The reason a process could not be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
@@ -20,7 +20,7 @@ pub enum SpawnError {
     ProgramNotExecutable {
         /// The file that was found.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The program is not something this machine can run: another architecture, no executable
@@ -29,7 +29,7 @@ pub enum SpawnError {
     ProgramFormat {
         /// The file that was found.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The working directory is missing, is not a directory, or may not be entered.
@@ -37,7 +37,7 @@ pub enum SpawnError {
     WorkingDirectory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The program was to be confined and could not be, so it was not run.
@@ -45,7 +45,7 @@ pub enum SpawnError {
     NotConfined {
         /// The program as it was asked for.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// Something else failed, such as running out of file descriptors or processes.
@@ -53,9 +53,9 @@ pub enum SpawnError {
     Io {
         /// The program as it was asked for.
         program: PathBuf,
-        /// What was tried.
+        /// Attempted operation.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }

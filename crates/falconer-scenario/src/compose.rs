@@ -277,7 +277,7 @@ impl<'a> Stream<'a> {
         self.event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
     }
 
-    /// What passes between two deltas.
+    /// Returns the pause between two deltas.
     fn pause(&self) -> Option<Duration> {
         let pause = Duration::from_millis(self.composed.reply.delta_delay_ms);
         (!pause.is_zero()).then_some(pause)

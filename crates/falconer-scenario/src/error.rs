@@ -1,4 +1,4 @@
-//! What can go wrong with a scenario, as one enum.
+//! Errors of scenarios, as one enum.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Reason for the failure.
         source: io::Error,
     },
     /// A scenario is not what its format asks for.
     #[error("{what} is not valid: {source}")]
     Format {
-        /// What was read: a file, where there was one.
+        /// Name of the input: a file, where there was one.
         what: String,
-        /// What is wrong with it.
+        /// Reason for the failure.
         source: serde_json::Error,
     },
 }

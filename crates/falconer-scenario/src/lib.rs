@@ -1,4 +1,4 @@
-//! What a scripted model says to which request: rules, without any HTTP.
+//! Replies of a scripted model to requests: rules, without any HTTP.
 //!
 //! The format of the files is described in `SCENARIOS.md`.
 
@@ -58,7 +58,7 @@ pub struct Scenario {
     /// Shown in error texts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What the scenario is for; for the reader of the file.
+    /// Purpose of the scenario, for the reader of the file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// The answer to token counting; without it the size of the request divided by four.

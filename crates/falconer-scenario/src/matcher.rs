@@ -1,4 +1,4 @@
-//! Which requests a rule is for.
+//! The requests that a rule is for.
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap};
@@ -94,7 +94,7 @@ impl Matcher {
         &self.conditions
     }
 
-    /// Whether the request, the `call`th of its kind, is one this matcher is for.
+    /// Returns `true` if the request, the `call`th of its kind, is one this matcher is for.
     pub fn matches(&self, request: &ModelRequest, kind: RequestKind, call: u32) -> bool {
         let kind_fits = kind == RequestKind::Main || self.names_kind();
         kind_fits && self.all_hold(request, kind, call)

@@ -14,10 +14,10 @@ use super::reply::ApiError;
 pub struct MessageReply {
     /// Content blocks, and pauses between and inside them.
     pub content: Vec<Part>,
-    /// Why the model stopped; without it `tool_use` if a tool is called, else `end_turn`.
+    /// Reason the model stopped; without it `tool_use` if a tool is called, else `end_turn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// What the API says about the reason, such as the category of a refusal.
+    /// Details of the reason, such as the category of a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_details: Option<Box<Value>>,
     /// The tokens used.
@@ -32,7 +32,7 @@ pub struct MessageReply {
     /// Milliseconds before each delta but the first of the message.
     #[serde(skip_serializing_if = "is_zero")]
     pub delta_delay_ms: u64,
-    /// How many characters a delta holds; without it each block is one delta.
+    /// Number of characters in a delta; without it each block is one delta.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_chars: Option<usize>,
     /// Writes the stream in pieces of so many bytes, which splits events and characters.
@@ -41,7 +41,7 @@ pub struct MessageReply {
     /// More headers of the answer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// How the stream breaks, if it does.
+    /// Break of the stream, if it breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<StreamFault>,
 }
@@ -123,7 +123,7 @@ impl Default for Usage {
     }
 }
 
-/// How a stream breaks, after so many events.
+/// The way a stream breaks, after a number of events.
 ///
 /// Events are counted as written, `message_start` and `ping` included. An answer that is not
 /// streamed breaks before its first byte.

@@ -42,19 +42,19 @@ struct Broken {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// What the request was for.
+    /// Purpose of the request.
     pub kind: RequestKind,
-    /// Which request of its kind it was, counted from 1.
+    /// Number of the request among those of its kind, counted from 1.
     pub call: u32,
     /// The rule that answered, by position; `None` for side calls answered by default.
     pub rule: Option<usize>,
-    /// Why no rule matched, if none did; the steps then report it as an error.
+    /// Reason no rule matched, if none did; the steps then report it as an error.
     pub unmatched: Option<String>,
     /// More headers of the answer.
     pub headers: Vec<(String, String)>,
     /// Writes the stream in pieces of so many bytes.
     pub chunk_bytes: Option<usize>,
-    /// What is to be done.
+    /// Steps to take.
     pub steps: Steps,
 }
 
@@ -198,9 +198,10 @@ impl Script {
 
     fn say(&mut self, answer: &mut Answer, reply: &MessageReply, request: &ModelRequest) {
         let composed = self.compose(reply, request);
-        answer.steps = match request.streams() {
-            true => composed.streamed(),
-            false => composed.whole(),
+        answer.steps = if request.streams() {
+            composed.streamed()
+        } else {
+            composed.whole()
         };
         answer.headers = reply.headers.clone().into_iter().collect();
         answer.chunk_bytes = reply.chunk_bytes;

@@ -1,4 +1,4 @@
-//! What a rule answers: a message, an API error, or a fault of the connection.
+//! The replies of rules: a message, an API error, or a fault of the connection.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::message::MessageReply;
 
-/// What a rule answers.
+/// The reply of a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -34,7 +34,7 @@ impl ModelRequest {
         self.body["model"].as_str().unwrap_or_default()
     }
 
-    /// Whether the answer is wanted as a stream.
+    /// Returns `true` if the answer is wanted as a stream.
     pub fn streams(&self) -> bool {
         self.body["stream"].as_bool().unwrap_or(false)
     }
@@ -75,7 +75,7 @@ impl ModelRequest {
             .collect()
     }
 
-    /// What the request is for, as far as it alone shows: never [`RequestKind::Retry`].
+    /// Returns the purpose of the request, as far as it alone shows: never [`RequestKind::Retry`].
     pub fn kind(&self) -> RequestKind {
         let wants_title = &self.body["output_config"]["format"]["schema"]["properties"]["title"];
         if !self.streams() && self.max_tokens() == Some(1) {
@@ -103,7 +103,7 @@ impl ModelRequest {
     }
 }
 
-/// What a tool gave back to the model.
+/// The result of a tool for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolResult {
@@ -111,7 +111,7 @@ pub struct ToolResult {
     pub tool_use_id: String,
     /// Its text blocks joined with newlines.
     pub text: String,
-    /// Whether the tool failed.
+    /// `true` if the tool failed.
     pub is_error: bool,
 }
 
@@ -125,7 +125,7 @@ impl ToolResult {
     }
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

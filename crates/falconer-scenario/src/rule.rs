@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::matcher::Matcher;
 use super::reply::Reply;
 
-/// When, what, and how often.
+/// A condition, a reply, and a number of uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -14,13 +14,13 @@ pub struct Rule {
     /// Shown in error texts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Which requests it is for; without it every request of the main conversation.
+    /// Requests it is for; without it every request of the main conversation.
     #[serde(default, skip_serializing_if = "Matcher::is_any")]
     pub when: Matcher,
-    /// How often it may be used; once unless said otherwise.
+    /// Number of times it may be used; once unless said otherwise.
     #[serde(default, skip_serializing_if = "Times::is_once")]
     pub times: Times,
-    /// What is answered.
+    /// Reply.
     pub reply: Reply,
 }
 
@@ -36,7 +36,7 @@ impl Rule {
     }
 }
 
-/// How often a rule may be used: a number in JSON, or `"always"`.
+/// The number of times a rule may be used: a number in JSON, or `"always"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Times {
     /// So often.
@@ -53,7 +53,7 @@ impl Times {
         *self == Self::ONCE
     }
 
-    /// Whether a rule that was used so often may be used again.
+    /// Returns `true` if a rule that was used `used` times may be used again.
     pub(super) fn allow_after(self, used: u32) -> bool {
         match self {
             Self::Count(limit) => used < limit,

@@ -53,7 +53,7 @@ pub(super) fn broken(mut steps: Vec<Step>, fault: &StreamFault) -> Vec<Step> {
     steps
 }
 
-/// Where the so-manieth event has been sent.
+/// Returns the position after the given number of events.
 fn position_after(steps: &[Step], events: usize) -> usize {
     let sent =
         |(position, step): (usize, &Step)| matches!(step, Step::Event(_)).then_some(position);

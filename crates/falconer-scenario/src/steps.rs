@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::step::Step;
 
-/// What is still to be done for an answer; yields the next step.
+/// The steps that are left of an answer; yields the next one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Steps(VecDeque<Planned>);
 
@@ -30,9 +30,9 @@ pub(super) struct Pieces {
     /// Characters of a piece; `None` for all at once.
     pub(super) chars: Option<usize>,
     pub(super) pause: Option<Duration>,
-    /// Whether the next step is the pause.
+    /// `true` if the next step is the pause.
     pub(super) pauses: bool,
-    /// How many bytes were sent.
+    /// Number of bytes that were sent.
     pub(super) sent: usize,
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::redactor::Redactor;
 
-/// How much is kept at most until it is written.
+/// Largest number of bytes that are kept until they are written.
 const LARGEST: usize = 256 << 10;
 
 /// A writer that takes secrets out of what is written through it.

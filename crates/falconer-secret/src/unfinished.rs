@@ -1,4 +1,4 @@
-//! Where in a text a secret may have begun that is not complete yet.
+//! The place in a text where a secret may have begun that is not complete yet.
 //!
 //! The patterns are those of the redactor, run as an automaton: a place from which it is still
 //! alive at the end of the text is one from which a secret may go on.

@@ -1,4 +1,4 @@
-//! What can go wrong in the test kit itself, as one enum.
+//! Errors of the test kit itself, as one enum.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Reason for the failure.
         source: io::Error,
     },
     /// A file could not be written.
@@ -21,15 +21,15 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Reason for the failure.
         source: io::Error,
     },
     /// A scenario, script or cassette is not what its format asks for.
     #[error("{what} is not valid: {source}")]
     Format {
-        /// What was read: a file, with the line where that is known.
+        /// Name of the input: a file, with the line where that is known.
         what: String,
-        /// What is wrong with it.
+        /// Reason for the failure.
         source: serde_json::Error,
     },
     /// A scenario cannot be used for another reason.
@@ -38,24 +38,24 @@ pub enum Error {
     /// The scripted server could not be started.
     #[error("failed to start the scripted server on 127.0.0.1: {0}")]
     Server(#[source] io::Error),
-    /// What a test waited for did not happen in time.
+    /// An event that a test waited for did not happen in time.
     #[error("waited {after:?} for {what}, in vain: {seen}")]
     Timeout {
-        /// What was waited for.
+        /// Awaited event.
         what: String,
-        /// How long.
+        /// Time that was waited.
         after: Duration,
-        /// What had happened by then.
+        /// Events up to then.
         seen: String,
     },
     /// An executable the test needs is not there.
     #[error("{what} not found: {looked}\nhint: {hint}")]
     NotFound {
-        /// What was looked for.
+        /// Kind of thing that was looked for.
         what: &'static str,
-        /// Where it was looked for.
+        /// Places that were searched.
         looked: String,
-        /// What to do.
+        /// Advice.
         hint: String,
     },
 }

@@ -37,12 +37,13 @@ impl RealCli {
         let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else {
             return Err(missing(format!("{VARIABLE} is not set")));
         };
-        match path.is_file() {
-            true => Ok(Self { path }),
-            false => Err(missing(format!(
+        if path.is_file() {
+            Ok(Self { path })
+        } else {
+            Err(missing(format!(
                 "{VARIABLE} is {}, which is not a file",
                 path.display()
-            ))),
+            )))
         }
     }
 

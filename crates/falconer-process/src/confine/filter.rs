@@ -9,7 +9,7 @@ mod tests;
 
 use libc::{c_long, sock_filter};
 
-/// Who keeps signals from leaving the confined tree.
+/// The party that keeps signals from leaving the confined tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signals {
     /// Landlock, which lets members of the tree signal each other.
@@ -18,7 +18,7 @@ pub(super) enum Signals {
     Refused,
 }
 
-/// What holds for one system call.
+/// The rule for one system call.
 enum Rule {
     /// Fails with EPERM.
     Refuse,

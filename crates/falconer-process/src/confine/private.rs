@@ -15,7 +15,8 @@ pub(crate) struct PrivateDirectory {
     path: PathBuf,
 }
 
-/// Where private directories are made: the temporary directory of this process.
+/// Returns the directory in which private directories are made: the temporary directory of this
+/// process.
 pub(crate) fn base() -> &'static Path {
     static BASE: OnceLock<PathBuf> = OnceLock::new();
     BASE.get_or_init(|| {
@@ -59,7 +60,7 @@ impl Drop for PrivateDirectory {
     }
 }
 
-/// Whether a directory holds a few files and no directories.
+/// Returns `true` if a directory holds a few files and no directories.
 fn is_small(path: &Path) -> bool {
     const FEW: usize = 64;
     let Ok(entries) = std::fs::read_dir(path) else {

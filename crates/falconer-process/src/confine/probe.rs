@@ -17,7 +17,7 @@ use crate::supervise::{Image, Kind, start};
 
 const CONTENT: &[u8] = b"unchanged";
 
-/// What the child tries, prepared so that it has nothing to allocate.
+/// The attempts of the child, prepared so that it has nothing to allocate.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     /// A file that it may not change.

@@ -92,8 +92,8 @@ impl Child {
         }
     }
 
-    /// Whether the tree is to be listed before the root is told to end: once it is gone, its
-    /// descendants without a marker could not be told from strangers.
+    /// Returns `true` if the tree is to be listed before the root is told to end: once it is gone,
+    /// its descendants without a marker could not be told from strangers.
     pub(super) fn take_census_due(&mut self, now: Instant) -> bool {
         let asked = std::mem::take(&mut self.census_due);
         match &self.phase {
@@ -145,7 +145,7 @@ impl Child {
         matches!(self.phase, Phase::Sweeping { next, .. } if next <= now)
     }
 
-    /// When something has to be done without being asked.
+    /// Returns the time at which something has to be done without being asked.
     pub(super) fn next(&self) -> Option<Instant> {
         match &self.phase {
             Phase::Running(schedule) => schedule.next(),
@@ -206,7 +206,7 @@ impl Child {
         }
     }
 
-    /// Whether nothing more is to be done. Reaps a root that died after it was given up.
+    /// Returns `true` if nothing more is to be done. Reaps a root that died after it was given up.
     pub(super) fn is_done(&self) -> bool {
         let done = matches!(self.phase, Phase::Given) && self.root_ended;
         if done {

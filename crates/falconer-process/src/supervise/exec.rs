@@ -25,18 +25,18 @@ pub(crate) struct Image {
     pub(crate) argv: Vec<CString>,
     pub(crate) envp: Vec<CString>,
     pub(crate) cwd: Option<CString>,
-    /// What becomes its descriptors 0, 1 and 2. Everything else is closed.
+    /// Its descriptors 0, 1 and 2. Everything else is closed.
     pub(crate) stdio: [OwnedFd; 3],
     pub(crate) kind: Kind,
     /// The limits by which it is recognised.
     pub(crate) tag: Option<Tag>,
     /// The rules that confine it.
     pub(crate) cage: Option<Cage>,
-    /// What it tries instead of becoming a program.
+    /// Attempts that it makes instead of becoming a program.
     pub(crate) attempts: Option<Attempts>,
 }
 
-/// What a process is to us.
+/// The role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Leads a process group, adopts its orphaned descendants, gets SIGTERM when the thread
@@ -125,7 +125,7 @@ pub(super) fn block_signals() {
     swap_signal_mask(&full_set());
 }
 
-/// What the child reads, and where it says what failed.
+/// The input of the child, and the pipe for its errors.
 struct Plan<'a> {
     program: *const c_char,
     argv: *const *const c_char,

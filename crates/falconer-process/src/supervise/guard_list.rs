@@ -21,7 +21,7 @@ const LINE: usize = 128;
 #[derive(Debug)]
 pub(super) struct GuardList {
     file: OwnedFd,
-    /// Who is on which line.
+    /// Marker on each line.
     lines: Mutex<Vec<Option<Marker>>>,
 }
 

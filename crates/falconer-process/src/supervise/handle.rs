@@ -1,4 +1,4 @@
-//! What the owner of a supervised process holds.
+//! The handle of a supervised process's owner.
 
 use std::future::Future;
 use std::os::fd::OwnedFd;
@@ -19,11 +19,11 @@ use super::supervisor::{Command, Inbox};
 pub struct Supervised {
     /// Its process id, which is its process group id as well.
     pub pid: u32,
-    /// What it reads.
+    /// Its standard input, to be written.
     pub stdin: OwnedFd,
-    /// What it writes.
+    /// Its standard output, to be read.
     pub stdout: OwnedFd,
-    /// What it complains about.
+    /// Its standard error, to be read.
     pub stderr: OwnedFd,
     /// Its life.
     pub handle: Handle,
@@ -43,11 +43,11 @@ pub struct Handle {
     pub(super) drop_grace: Duration,
 }
 
-/// How a supervised process ended.
+/// The end of a supervised process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exit {
-    /// How the process itself ended; not its descendants.
+    /// End of the process itself; not of its descendants.
     pub status: ExitStatus,
     /// Processes of its tree that could not be killed in time. Normally empty.
     pub leftovers: Vec<u32>,

@@ -1,8 +1,8 @@
-//! When to send which signal: pure, without a clock of its own.
+//! The times of signals: pure, without a clock of its own.
 
 use std::time::{Duration, Instant};
 
-/// How much time a process gets to end by itself.
+/// The time a process gets to end by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ladder {
     /// Time to exit unasked, before SIGTERM goes to its process group.
@@ -11,7 +11,7 @@ pub struct Ladder {
     pub term: Duration,
 }
 
-/// What is due.
+/// The step that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rung {
     Term,

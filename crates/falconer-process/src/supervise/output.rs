@@ -1,4 +1,4 @@
-//! What a supervised process writes, to the end of it and not beyond.
+//! The output of a supervised process, to the end of it and not beyond.
 
 use std::fmt;
 use std::future::Future;
@@ -21,7 +21,7 @@ use super::handle::{Exit, Handle};
 pub struct Output {
     pipe: pipe::Receiver,
     exited: Pin<Box<dyn Future<Output = Exit> + Send + Sync>>,
-    /// What was in the pipe when the process had ended, as far as it is not read yet.
+    /// Bytes that were in the pipe when the process had ended, as far as they are not read yet.
     rest: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Which file a program's name means.
+//! The file that a program's name means.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 use super::spec::Spec;
 use crate::error::SpawnError;
 
-/// Where bare names are looked up if the environment has no `PATH`.
+/// Directories in which bare names are looked up if the environment has no `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The absolute path of the program.

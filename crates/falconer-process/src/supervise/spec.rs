@@ -1,4 +1,4 @@
-//! What to start.
+//! The description of a process to start.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub struct Spec {
     pub env: Vec<(OsString, OsString)>,
     /// The working directory; the caller's own if `None`.
     pub cwd: Option<PathBuf>,
-    /// When the [`Handle`](crate::Handle) is dropped: time from SIGTERM to SIGKILL.
+    /// Time from SIGTERM to SIGKILL when the [`Handle`](crate::Handle) is dropped.
     pub drop_grace: Duration,
     /// Confines the program to reading; see [`confinement`](crate::confinement).
     ///

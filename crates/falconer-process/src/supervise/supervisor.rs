@@ -19,7 +19,7 @@ use super::sweep::{self, Target};
 use super::tree;
 use super::watchdog::Watchdog;
 
-/// What the supervisor is told.
+/// A command to the supervisor.
 #[derive(Debug)]
 pub(super) enum Command {
     Watch(Child),

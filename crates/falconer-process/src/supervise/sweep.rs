@@ -9,11 +9,11 @@ use super::marker::{HostId, Marker};
 use super::tag;
 use super::tree::{self, Coverage, Patrol, Process, Scope, Sighting};
 
-/// How long the members of a tree may resist, or hide, before it is given up.
+/// Time for which the members of a tree may resist, or hide, before it is given up.
 pub(super) const SWEEP_LIMIT: Duration = Duration::from_secs(2);
 
-/// How often the trees are looked at until nobody new appears. Freezing wins against any
-/// number of forks in a few rounds; what escapes is caught by the next sweep.
+/// Number of looks at the trees until nobody new appears. Freezing wins against any number of forks
+/// in a few rounds; a process that escapes is caught by the next sweep.
 const FREEZE_ROUNDS: usize = 30;
 
 /// Kills what a process that is gone has left behind, and says how many there were.
@@ -50,7 +50,7 @@ pub(super) struct Target<'a> {
     pub(super) known: &'a [Process],
 }
 
-/// What came of a sweep.
+/// The result of a sweep.
 #[derive(Debug)]
 pub(super) struct Swept {
     /// For each tree, who was found alive, and was sent SIGKILL.

@@ -1,4 +1,4 @@
-//! Who is alive, who is whose child, and who carries which marker: reading `/proc`.
+//! Processes, their parents and their markers, read from `/proc`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Read};
@@ -35,13 +35,13 @@ impl Process {
     }
 }
 
-/// When a process started, in clock ticks since boot.
+/// Returns the start of a process, in clock ticks since boot.
 pub(super) fn start_time(pid: Pid) -> Option<u64> {
     let pid = pid.as_raw_nonzero().get().unsigned_abs();
     Some(Stat::read(pid, &mut Vec::new())?.start)
 }
 
-/// What `/proc/PID/stat` says.
+/// The content of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stat {
     state: u8,
@@ -49,7 +49,7 @@ pub(super) struct Stat {
     flags: u64,
     threads: u64,
     start: u64,
-    /// Where the code of its program begins; 0 while it has none.
+    /// Address of its program's code; 0 while it has none.
     code: u64,
 }
 
@@ -88,8 +88,8 @@ impl Stat {
         !matches!(self.state, b'Z' | b'X') || self.threads > 1
     }
 
-    /// Whether it cannot make children: stopped, or in an uninterruptible wait with a stop
-    /// pending.
+    /// Returns `true` if it cannot make children: stopped, or in an uninterruptible wait with a
+    /// stop pending.
     fn is_frozen(self) -> bool {
         matches!(self.state, b'T' | b't' | b'D')
     }
@@ -101,8 +101,8 @@ const KTHREADD: u32 = 2;
 /// The kernel's mark of a process that is exiting.
 const PF_EXITING: u64 = 0x4;
 
-/// How often in a round, and after which pause, to look again at a process that is in the middle
-/// of `execve`.
+/// Number of looks in a round at a process that is in the middle of `execve`, and the pause between
+/// them.
 const EXEC_CHECKS: usize = 20;
 const EXEC_PAUSE: Duration = Duration::from_micros(50);
 
@@ -111,14 +111,14 @@ const EXEC_PAUSE: Duration = Duration::from_micros(50);
 pub(super) struct Sighting<'a> {
     pub(super) process: Process,
     pub(super) parent: u32,
-    /// Whether it cannot make children any more.
+    /// `true` if it cannot make children any more.
     pub(super) frozen: bool,
     pub(super) markers: &'a [Marker],
     /// The numbers of its limits; see [`tag`].
     pub(super) numbers: [u64; 2],
 }
 
-/// Whether somebody may have been missed.
+/// The completeness of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
     /// Everybody who was there at the beginning of the round was met.
@@ -139,7 +139,7 @@ impl Coverage {
     }
 }
 
-/// Who is to be met in a round.
+/// The processes to be met in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Everybody,
@@ -159,7 +159,7 @@ pub(super) struct Patrol {
     buffer: Vec<u8>,
 }
 
-/// What is remembered of a process between rounds.
+/// The memory of a process between rounds.
 #[derive(Debug, Default)]
 struct Record {
     /// `None` if it was dead, or not marked, when it was first looked at.
@@ -202,7 +202,7 @@ impl Patrol {
         coverage
     }
 
-    /// Whether a process carries a marker, without looking at anything else.
+    /// Looks for a marker on a process, and at nothing else.
     fn glance(&mut self, pid: u32) -> (bool, Coverage) {
         if tag::numbers_on(pid) != [0; 2] {
             return (true, Coverage::Complete);
@@ -278,7 +278,7 @@ pub(super) fn untouchable() -> HashSet<u32> {
     untouchable
 }
 
-/// How often the members of a tree are listed until nobody new appears.
+/// Number of lists of a tree's members until nobody new appears.
 const CENSUS_ROUNDS: usize = 10;
 
 /// Everybody who descends from a process, as far as can be seen while they go on.
@@ -326,7 +326,7 @@ fn children(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-/// What came of reading an environment.
+/// The result of reading an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Environ {
     Read,
@@ -370,7 +370,7 @@ fn read_environ(pid: u32, environ: &mut Vec<u8>) -> Environ {
     Environ::NotYet
 }
 
-/// Whether a process without memory is a kernel thread, and so has not just ended.
+/// Returns `true` if a process without memory is a kernel thread, and so has not just ended.
 ///
 /// Remembered, because there are many. An id that is remembered wrongly, because it was used
 /// again, only means that the end of its new owner goes unnoticed, not its life.

@@ -20,7 +20,7 @@ const SCRIPT: &str = include_str!("watchdog.sh");
 /// The whole script as an argument would make the output of `ps` unreadable.
 const RUN_SCRIPT: &str = "eval \"$FALCONER_WATCHDOG\"";
 
-/// How long to wait before starting another, at first and at most.
+/// Pause before starting another, at first and at most.
 const RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
@@ -56,7 +56,7 @@ impl Watchdog {
         self.guarded.remove(marker);
     }
 
-    /// When to call [`Watchdog::attend`] even if nothing happens.
+    /// Returns the time to call [`Watchdog::attend`] even if nothing happens.
     pub(super) fn next(&self) -> Option<Instant> {
         self.retry_at
     }

@@ -52,9 +52,10 @@ impl<'de> Members<'_, 'de> {
     /// The next key; `None` at the end of the object.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<Option<Cow<'de, str>>> {
-        match self.advance()? {
-            true => self.here().map(Some),
-            false => Ok(None),
+        if self.advance()? {
+            self.here().map(Some)
+        } else {
+            Ok(None)
         }
     }
 

@@ -90,9 +90,10 @@ impl<'m, 'a, 'de> Entries<'m, 'a, 'de> {
             (Some(value), _) => T::take(value, self.mode).map(Some),
             (None, Some(members)) => {
                 let reader = members.value()?;
-                match reader.is_null()? {
-                    true => Ok(None),
-                    false => T::read(reader).map(Some),
+                if reader.is_null()? {
+                    Ok(None)
+                } else {
+                    T::read(reader).map(Some)
                 }
             }
             (None, None) => Err(Error::custom("no entry is left")),

@@ -1,4 +1,4 @@
-//! What sort of line the host sent: enough to tell whether it is the one that was recorded.
+//! The sort of a line of the host: enough to compare it with the recorded one.
 
 use std::fmt;
 

@@ -21,7 +21,7 @@ pub use player::{Player, Progress};
 pub use recorder::{Recorder, record};
 pub use replay::{Mismatch, Next, Replay};
 
-/// What stands in a cassette for the end of the engine's input.
+/// Mark in a cassette for the end of the engine's input.
 pub(crate) const END_OF_INPUT: &str = "[EOF]";
 
 /// A recorded session.
@@ -42,7 +42,7 @@ pub(crate) const END_OF_INPUT: &str = "[EOF]";
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Cassette {
-    /// What happened, in order.
+    /// Lines, in order.
     pub entries: Vec<Entry>,
 }
 
@@ -52,13 +52,13 @@ pub struct Cassette {
 pub struct Entry {
     /// Milliseconds since the start.
     pub t_ms: u64,
-    /// Who spoke.
+    /// Speaker.
     pub dir: Direction,
     /// The line as JSON; a string if it is not JSON, or the mark for the end of input.
     pub line: Value,
 }
 
-/// Who spoke in an [`Entry`].
+/// The speaker of an [`Entry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

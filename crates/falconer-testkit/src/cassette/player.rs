@@ -20,7 +20,7 @@ pub struct Player {
     shared: Arc<Shared>,
 }
 
-/// How far a [`Player`] has come; stays valid after the transport was opened.
+/// The progress of a [`Player`]; stays valid after the transport was opened.
 #[derive(Debug, Clone)]
 pub struct Progress {
     shared: Arc<Shared>,
@@ -38,7 +38,7 @@ struct State {
     reader: Option<Waker>,
 }
 
-/// How many lines of stderr are kept.
+/// Number of lines of stderr that are kept.
 const STDERR_LINES: usize = 200;
 
 impl Player {
@@ -64,12 +64,12 @@ impl Player {
 }
 
 impl Progress {
-    /// Whether the engine wrote its last line.
+    /// Returns `true` if the engine wrote its last line.
     pub fn is_finished(&self) -> bool {
         self.shared.state().replay.is_finished()
     }
 
-    /// Where the host departed from the recording, if it did.
+    /// Returns the place where the host departed from the recording, if it did.
     pub fn mismatch(&self) -> Option<Mismatch> {
         self.shared.state().mismatch.clone()
     }

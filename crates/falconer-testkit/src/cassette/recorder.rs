@@ -81,7 +81,7 @@ impl<T: Transport> Transport for Recorder<T> {
     }
 }
 
-/// Where the entries go.
+/// The destination of the entries.
 #[derive(Debug, Clone)]
 struct Tape(Arc<Mutex<Reel>>);
 
@@ -201,7 +201,7 @@ impl LineSource for Source {
 struct Sink {
     inner: Box<dyn LineSink>,
     tape: Tape,
-    /// Whether a line is under way that was written down already.
+    /// `true` if a line is under way that was written down already.
     sending: bool,
     closing: bool,
 }

@@ -13,14 +13,14 @@ use super::{Cassette, Direction, Entry};
 #[derive(Debug)]
 pub struct Replay {
     entries: Vec<Entry>,
-    /// Whether the host has sent the line of this entry.
+    /// For each entry, `true` if the host has sent its line.
     arrived: Vec<bool>,
     position: usize,
     input_ended: bool,
     ids: Ids,
 }
 
-/// What the engine does next.
+/// The next act of the engine.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Next {
@@ -44,9 +44,9 @@ pub enum Next {
 pub struct Mismatch {
     /// The line of the cassette that was waited for, counted from 1.
     pub line: usize,
-    /// What it holds.
+    /// Line of the recording.
     pub expected: String,
-    /// What the host sent instead.
+    /// Line that the host sent instead.
     pub got: String,
 }
 
@@ -134,7 +134,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Whether the engine has written its last line and waits for nothing.
+    /// Returns `true` if the engine has written its last line and waits for nothing.
     pub fn is_finished(&self) -> bool {
         let rest = self.entries.iter().enumerate().skip(self.position);
         rest.into_iter().all(|(position, entry)| match entry.dir {

@@ -1,4 +1,4 @@
-//! What the fake engine wrote down about how it was started and what it read.
+//! The fake engine's record of its start and its input.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// How a fake engine was started and what it read.
+/// The start and the input of a fake engine.
 ///
 /// In the file one JSON object a line: `argv`, `env`, `cwd`, then `in` for each line of input,
 /// `eof`, and `grandchild` for each process it started.
@@ -22,7 +22,7 @@ pub struct Dump {
     pub cwd: PathBuf,
     /// The lines of input, without their newlines.
     pub input: Vec<String>,
-    /// Whether the end of input was seen.
+    /// `true` if the end of input was seen.
     pub eof: bool,
     /// Process ids of its children.
     pub grandchildren: Vec<u32>,

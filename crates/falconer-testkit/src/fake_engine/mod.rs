@@ -100,12 +100,12 @@ impl FakeEngine {
         &self.program
     }
 
-    /// What must be in its environment.
+    /// Returns the variables that must be in its environment.
     pub fn env(&self) -> &[(OsString, OsString)] {
         &self.env
     }
 
-    /// What it was started with and what it has read so far.
+    /// Reads its start and its input so far.
     ///
     /// # Errors
     /// [`Error::Read`] when it was never started.
@@ -113,7 +113,7 @@ impl FakeEngine {
         Dump::load(self.folder.path().join("dump.jsonl"))
     }
 
-    /// What it has measured so far, one value for each measuring step.
+    /// Reads its measurements so far, one value for each measuring step.
     ///
     /// # Errors
     /// [`Error::Read`] when nothing was measured.

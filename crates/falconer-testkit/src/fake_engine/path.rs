@@ -25,9 +25,10 @@ const VARIABLE: &str = "FALCONER_FAKE_ENGINE";
 /// [`Error::NotFound`] with what was tried.
 pub fn fake_engine_path() -> Result<PathBuf, Error> {
     if let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) {
-        return match path.is_file() {
-            true => Ok(path),
-            false => Err(missing(format!("{VARIABLE} is {}", path.display()))),
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(missing(format!("{VARIABLE} is {}", path.display())))
         };
     }
     match neighbours().into_iter().find(|path| path.is_file()) {

@@ -1,9 +1,9 @@
-//! What a fake engine does, step by step.
+//! The behaviour of a fake engine, step by step.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a fake engine does.
+/// The behaviour of a fake engine.
 ///
 /// After the last step it goes on answering control requests until its input ends; then it
 /// exits, with code 1 if its last result was an error. While it waits for something else it
@@ -20,7 +20,7 @@ pub struct EngineScript {
     pub ignore_eof: bool,
     /// Does not die of SIGTERM.
     pub ignore_sigterm: bool,
-    /// What it does.
+    /// Steps to take.
     pub steps: Vec<EngineStep>,
 }
 
@@ -68,15 +68,15 @@ pub enum EngineStep {
     Stderr(String),
     /// Starts a process in a session of its own that sleeps.
     Grandchild {
-        /// How long it sleeps.
+        /// Seconds it sleeps.
         seconds: u64,
-        /// What becomes of its output.
+        /// Fate of its output.
         #[serde(default)]
         output: GrandchildOutput,
     },
     /// Does nothing for a time.
     Pause {
-        /// How long.
+        /// Milliseconds.
         ms: u64,
     },
     /// Does nothing any more, and reads nothing.
@@ -87,14 +87,14 @@ pub enum EngineStep {
     Crash(i32),
     /// Writes many messages fast: of 25, 20 stream events, 3 assistant and 2 tool results.
     Burst {
-        /// How many.
+        /// Number of messages.
         messages: usize,
         /// The length of each.
         bytes: usize,
     },
     /// Writes many long messages fast.
     BigLines {
-        /// How many.
+        /// Number of requests.
         count: usize,
         /// The length of each.
         bytes: usize,
@@ -106,12 +106,12 @@ pub enum EngineStep {
     RoundTrips {
         /// The request.
         request: Value,
-        /// How many.
+        /// Number of lines.
         count: usize,
     },
 }
 
-/// How `initialize` is answered.
+/// The answer to `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -126,7 +126,7 @@ pub enum InitializeReply {
     Error(String),
 }
 
-/// What a fake engine waits for.
+/// The line that a fake engine waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -144,11 +144,11 @@ pub enum AwaitedMessage {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Turn {
-    /// What it says.
+    /// Text of the result.
     pub text: String,
-    /// Whether it failed.
+    /// `true` if the turn failed.
     pub is_error: bool,
-    /// Whether it says that it is idle afterwards.
+    /// `true` to announce the state `idle` afterwards.
     pub idle: bool,
 }
 
@@ -162,7 +162,7 @@ impl Default for Turn {
     }
 }
 
-/// What becomes of the output of a grandchild.
+/// The fate of a grandchild's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

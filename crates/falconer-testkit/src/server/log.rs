@@ -1,4 +1,4 @@
-//! What the server was asked, in order.
+//! The requests to the server, in order.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ pub struct RecordedRequest {
     pub headers: Vec<(String, String)>,
     /// The body; a string if it was not JSON, null if there was none.
     pub body: Value,
-    /// What it was for, if it was a request for a message.
+    /// Purpose, if it was a request for a message.
     pub kind: Option<RequestKind>,
     /// The rule that answered, by position.
     pub rule: Option<usize>,
-    /// Why no rule answered, if none did.
+    /// Reason no rule answered, if none did.
     pub unmatched: Option<String>,
 }
 
@@ -63,9 +63,12 @@ const SECRET: [&str; 4] = [
 
 impl fmt::Debug for RecordedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |(name, value): &(String, String)| match SECRET.contains(&name.as_str()) {
-            true => (name.clone(), "[masked]".to_owned()),
-            false => (name.clone(), value.clone()),
+        let shown = |(name, value): &(String, String)| {
+            if SECRET.contains(&name.as_str()) {
+                (name.clone(), "[masked]".to_owned())
+            } else {
+                (name.clone(), value.clone())
+            }
         };
         f.debug_struct("RecordedRequest")
             .field("method", &self.method)

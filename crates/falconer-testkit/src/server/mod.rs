@@ -22,7 +22,7 @@ pub use log::RecordedRequest;
 use connection::{Breaker, Connections};
 use log::Log;
 
-/// How long the waits of the server last.
+/// Limit on the waits of the server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server on 127.0.0.1 that answers the Messages API out of a [`Scenario`].
@@ -51,7 +51,7 @@ pub struct ApiServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the handlers and the test both see.
+/// State that the handlers and the test share.
 #[derive(Debug)]
 struct Shared {
     script: Mutex<Script>,
@@ -119,7 +119,7 @@ impl ApiServer {
         self.shared.log.messages()
     }
 
-    /// What was asked and had no answer in the scenario; a test should find this empty.
+    /// Returns the requests that had no answer in the scenario; a test should find this empty.
     pub fn unmatched(&self) -> Vec<String> {
         self.shared.log.unmatched()
     }

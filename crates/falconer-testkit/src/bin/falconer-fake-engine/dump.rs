@@ -56,9 +56,10 @@ impl Dump {
 fn environment() -> Map<String, Value> {
     let all = std::env::vars_os().map(|(name, value)| {
         let name = name.to_string_lossy().into_owned();
-        let shown = match is_secret(&name) {
-            true => "[masked]".into(),
-            false => value.to_string_lossy(),
+        let shown = if is_secret(&name) {
+            "[masked]".into()
+        } else {
+            value.to_string_lossy()
         };
         (name, Value::String(shown.into_owned()))
     });

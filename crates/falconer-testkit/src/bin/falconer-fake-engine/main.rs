@@ -17,7 +17,7 @@ use falconer_testkit::{EngineScript, FakeEngine};
 
 use play::Play;
 
-/// Why the engine ends before its script does.
+/// The reason the engine ends before its script does.
 #[derive(Debug)]
 enum Stop {
     /// With this exit code.

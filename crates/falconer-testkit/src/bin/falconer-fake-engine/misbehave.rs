@@ -1,4 +1,4 @@
-//! What no engine should do.
+//! Behaviour that no engine should show.
 
 use std::io;
 use std::os::unix::process::CommandExt;

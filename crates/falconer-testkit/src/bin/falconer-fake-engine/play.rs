@@ -280,7 +280,7 @@ fn first_callback(hooks: &Value) -> Option<String> {
     ids.next().map(str::to_owned)
 }
 
-/// What the engine says to a control request that the script does not wait for.
+/// Returns the answer to a control request that the script does not wait for.
 fn answer_to(id: &Value, request: &Value) -> Value {
     let subtype = request["subtype"].as_str().unwrap_or_default();
     match subtype {
