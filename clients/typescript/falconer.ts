@@ -5,7 +5,7 @@ export type Action = { kind: ActionKind; title: string; tool: string; input: unk
 /** Kinds of actions. */
 export type ActionKind = ("command" | "file_change" | "tool" | "web_search" | "note" | "question" | "subagent" | "mcp");
 
-/** How far an action is. */
+/** The progress of an action. */
 export type ActionStatus = ("running" | "ok" | "failed" | "denied" | "aborted" | "unknown");
 
 /** An answer to exactly what was shown. */
@@ -62,7 +62,7 @@ export type DecideTrust = { cwd: string; digest: string; verdict: TrustVerdict }
 /** An answer: who, when and what. */
 export type DecisionRecord = { verdict: unknown; by: string; at: string; edited?: unknown; rule?: string | null; message?: string | null; shown?: (Shown | null) };
 
-/** What happens to a message while the agent is at work. */
+/** The treatment of a message while the agent is at work. */
 export type Delivery = ("queue" | "steer" | "interrupt");
 
 /** A call that was not permitted. */
@@ -89,10 +89,10 @@ export type ExplainRule = { tool: string; input?: unknown; cwd?: string | null; 
 /** What the rules say about a call, and why. */
 export type Explanation = { effect: RuleEffect; because: string; rule?: (RuleId | null); suggestions: (Suggested)[]; would_have_allowed?: (WouldHave | null) };
 
-/** Why a turn or a run failed. */
+/** The reason a turn or a run failed. */
 export type Failure = { class: string; kind?: (FailureKind | null); text: string; hint?: string | null };
 
-/** What a program would do differently about. */
+/** A class of failures that a program handles in its own way. */
 export type FailureKind = ("authentication" | "billing" | "rate_limit" | "overloaded" | "service" | "model_not_found" | "prompt_too_long" | "output_limit" | "refusal" | "invalid_request" | "max_turns" | "budget" | "structured_output" | "interrupted" | "startup" | "unknown");
 
 /** A folder. */
@@ -116,13 +116,13 @@ export type Image = { media_type: string; bytes: number; id?: string | null };
 /** A message of a user. */
 export type InputRecord = { id: MessageId; session: SessionId; client_msg_id: string; text: string; attachments?: (Attachment2)[]; delivery: Delivery; state: InputState; by?: string | null; created_at: string };
 
-/** How far a message came. */
+/** The progress of a message. */
 export type InputState = ("queued" | "sent" | "done" | "cancelled" | "interrupted");
 
 /** A message, a thought or an action. */
 export type Item = { id: ItemId; content: ItemContent };
 
-/** What an item is. */
+/** The kind and content of an item. */
 export type ItemContent = (Prompt | { type: "message"; text: string } | { type: "injected"; text: string } | { type: "thought"; text: string } | { type: "summary"; text: string; of: (string)[] } | Action);
 
 /** A message, a thought or an action; an action has the id of its tool call. */
@@ -161,7 +161,7 @@ export type ModelList = { engine: string; models: (Model)[] };
 /** A rule that comes with an answer. */
 export type NewRule = { text: string; and?: (string)[]; scope: RuleReach };
 
-/** How a run ended. */
+/** The outcome of a run. */
 export type Outcome = ("ok" | "failed" | "cancelled");
 
 /** The agent wants to do something. */
@@ -182,10 +182,10 @@ export type ProjectTrust = { project: string; standing: string; digest: string; 
 /** A message to the agent, from being accepted to being given to the engine. */
 export type Prompt = { text: string; delivery: PromptDelivery; state: PromptState; attachments?: (Attachment)[]; by?: string | null; reason?: string | null };
 
-/** What happens to a message while the agent is at work. */
+/** The treatment of a message while the agent is at work. */
 export type PromptDelivery = ("queue" | "steer" | "interrupt");
 
-/** How far a message is. */
+/** The progress of a message. */
 export type PromptState = ("queued" | "sent" | "cancelled");
 
 /** Kinds of questions. */
@@ -209,7 +209,7 @@ export type Request = RequestRecord;
 /** A permission or a question; the id the event names. */
 export type RequestId = string;
 
-/** What is asked. */
+/** The kind of a request. */
 export type RequestKind = ("permission" | "choice" | "plan" | "elicitation");
 
 /** Some requests, oldest first. */
@@ -218,10 +218,10 @@ export type RequestList = { requests: (Request)[] };
 /** A permission or a question. */
 export type RequestRecord = { id: RequestId; session: SessionId; kind: RequestKind; tool?: string | null; tool_use_id?: string | null; input: unknown; digest: string; title?: string | null; description?: string | null; blocked_path?: string | null; reason?: string | null; cwd?: string | null; suggestions?: (unknown)[]; agent?: string | null; requested_at: string; expires_at?: string | null; state: RequestState; decision?: (DecisionRecord | null) };
 
-/** How far a request came. */
+/** The progress of a request. */
 export type RequestState = ("pending" | "answered" | "delivered" | "expired" | "withdrawn");
 
-/** What became of a request. */
+/** The fate of a request. */
 export type Resolution = ("allowed" | "denied" | "withdrawn" | "expired");
 
 /** The model could not be asked and is asked again. */
@@ -233,7 +233,7 @@ export type Rule = RuleRecord;
 /** A rule to make. */
 export type RuleAsked = { text: string; effect: RuleEffect; scope: RuleReach2 };
 
-/** What a rule says. */
+/** The effect of a rule. */
 export type RuleEffect = ("allow" | "deny" | "ask");
 
 /** A rule. */
@@ -251,7 +251,7 @@ export type RuleReach2 = ({ type: "session"; id: string } | { type: "project"; p
 /** A rule. */
 export type RuleRecord = { id: RuleId; text: string; effect: RuleEffect; scope: RuleScope; created_by: string; created_at: string; used: number; last_used?: string | null };
 
-/** Where a rule holds. */
+/** The scope of a rule. */
 export type RuleScope = ({ type: "session"; id: SessionId } | { type: "project"; path: string } | { type: "user" });
 
 /** The run is over. */
@@ -260,13 +260,13 @@ export type RunCompleted = { outcome: Outcome; failure?: (Failure | null); text:
 /** One run: from the start of an engine to its end. */
 export type RunId = string;
 
-/** What runs, and how. */
+/** The engine and settings of a run. */
 export type RunStarted = { engine: string; engine_reason?: string | null; version?: string | null; native_session: string; model?: string | null; cwd: string; permission_mode?: string | null; auth?: string | null; billing?: string | null; sandbox?: string | null; confinement?: string | null; tools?: (string)[]; tool_schemas?: Record<string, unknown>; mcp_servers?: Record<string, string> };
 
 /** Whether commands in the sandbox are asked about. */
 export type SandboxedCommands = ("ask" | "run");
 
-/** What a token is good for. */
+/** A right that a token gives. */
 export type Scope = ("read" | "operate" | "approve" | "admin");
 
 /** A message to send. */
@@ -305,16 +305,16 @@ export type SessionNetwork = { domains?: (string)[] };
 /** How the runs of a session are started. What is missing is left to the server and its engine. */
 export type SessionOptions = { system_prompt?: string | null; append_system_prompt?: string | null; plan_mode_instructions?: string | null; fallback_models?: (string)[]; effort?: (SessionEffort | null); thinking?: (SessionThinking | null); task_budget?: number | null; betas?: (string)[]; tools?: (string)[] | null; deny?: (string)[]; skills?: (string)[]; agent?: string | null; agents?: Record<string, SessionAgent>; output_schema?: Record<string, unknown> | null; verbatim_prompts?: boolean };
 
-/** What a session is doing. */
+/** The activity of a session. */
 export type SessionState = ("idle" | "running" | "ready" | "waiting" | "interrupted" | "closed");
 
 /** How the model thinks before it answers. */
 export type SessionThinking = ({ type: "adaptive" } | { type: "disabled" } | { type: "budget"; tokens: number });
 
-/** How a request was shown to the person who answered it. */
+/** The form in which a person saw a request before answering it. */
 export type Shown = ("full" | "viewed" | "skipped" | "part" | "page" | "api");
 
-/** Who made something happen. */
+/** The party that made something happen. */
 export type Source = ("agent" | "user" | "falconer");
 
 /** A file that can go with a message. */
@@ -329,7 +329,7 @@ export type TakenBack = { cancelled: boolean };
 /** A shell or a sub-agent. */
 export type Task = { id: string; kind?: string | null; description?: string | null; tool_use_id?: string | null; in_background: boolean; summary?: string | null; end?: (TaskEnd | null) };
 
-/** How a task ended. */
+/** The end of a task. */
 export type TaskEnd = ("completed" | "failed" | "stopped" | "aborted");
 
 /** A token to make. */
@@ -361,10 +361,10 @@ export type TrustVerdict = ("grant" | "revoke");
 /** A turn is over. */
 export type TurnCompleted = { ok: boolean; text: string; structured_output?: unknown; failure?: (Failure | null); tokens: Tokens; models?: Record<string, unknown>; total_cost_usd: number; model_turns: number; duration_ms: number; api_duration_ms: number; denials?: (Denial)[]; stop_reason?: string | null; terminal_reason?: string | null; prompts?: (string)[]; origin?: string | null };
 
-/** Which turn of a run, counted from 1. */
+/** The number of a turn in its run, counted from 1. */
 export type TurnNumber = number;
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export type TurnOutcome = ("done" | "stopped" | "failed" | "interrupted");
 
 /** A turn begins. */

@@ -13,7 +13,7 @@ use crate::preview::Preview;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Action {
-    /// What kind of thing it does.
+    /// Kind of action.
     pub kind: ActionKind,
     /// One line that says what it does.
     pub title: String,
@@ -21,18 +21,18 @@ pub struct Action {
     pub tool: String,
     /// The input as the model gave it.
     pub input: Value,
-    /// How far it is.
+    /// Progress.
     pub status: ActionStatus,
     /// The sub-agent that made it, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What came back.
+    /// Output of the call; absent until it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Preview>,
     /// Images that came back, in their order; the preview has a note for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// What it changes, or has changed.
+    /// Change to a file: planned until the action is over, then as made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<Diff>,
 }
@@ -60,7 +60,7 @@ pub enum ActionKind {
     Mcp,
 }
 
-/// How far an action is.
+/// The progress of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What can happen.
+//! Bodies of events.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::request::{
 };
 use crate::turn::{Failure, Tokens, TurnCompleted, TurnStarted};
 
-/// What happened: `type` and `data` of an event.
+/// The body of an event: its `type` and `data`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "data")]
 #[non_exhaustive]
@@ -37,10 +37,10 @@ pub enum Body {
     ItemDelta {
         /// The item.
         id: ItemId,
-        /// How many characters (Unicode scalar values) of the item were streamed before.
+        /// Number of characters (Unicode scalar values) of the item that were streamed before.
         #[serde(default)]
         offset: u64,
-        /// What is added.
+        /// Text to append.
         text: String,
     },
     /// The whole message, thought or action.
@@ -113,16 +113,19 @@ impl Body {
         }
     }
 
-    /// What ties events together that are about one thing: the call, the message, the request or
-    /// the task.
+    /// Returns the id that events about one thing share: the call, the message, the request or the
+    /// task.
     pub fn correlation(&self) -> Option<&str> {
         let id = match self {
             Self::ItemStarted(item) | Self::ItemCompleted(item) => item.id.as_str(),
             Self::ItemDelta { id, .. } => id.as_str(),
-            Self::PermissionRequested(asked) => match asked.tool_use_id.is_empty() {
-                true => &asked.id,
-                false => &asked.tool_use_id,
-            },
+            Self::PermissionRequested(asked) => {
+                if asked.tool_use_id.is_empty() {
+                    &asked.id
+                } else {
+                    &asked.tool_use_id
+                }
+            }
             Self::QuestionRequested(asked) => asked.tool_use_id.as_ref().unwrap_or(&asked.id),
             Self::PermissionResolved(resolved) => &resolved.id,
             Self::QuestionResolved(resolved) => &resolved.id,
@@ -158,19 +161,19 @@ impl Body {
         }
     }
 
-    /// Whether it is only streamed: it takes no number, is not stored, and may be missed.
+    /// Returns `true` if it is only streamed: it takes no number, is not stored, and may be missed.
     pub fn is_ephemeral(&self) -> bool {
         matches!(self, Self::ItemDelta { .. })
     }
 }
 
-/// What runs, and how.
+/// The engine and settings of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RunStarted {
     /// `claude`, `native` or `script`.
     pub engine: String,
-    /// Why this engine was chosen.
+    /// Reason this engine was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_reason: Option<String>,
     /// The version the engine reports.
@@ -181,12 +184,12 @@ pub struct RunStarted {
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where it works.
+    /// Working directory.
     pub cwd: String,
     /// The permission mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    /// Where the credentials come from; never they themselves.
+    /// Origin of the credentials; never the credentials themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<String>,
     /// `api` or `subscription`.
@@ -195,7 +198,8 @@ pub struct RunStarted {
     /// The sandbox in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
-    /// Whether the kernel keeps commands that run unasked from writing: `in force`, or why it is not.
+    /// `in force` if the kernel keeps commands that run unasked from writing, otherwise the reason
+    /// it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<String>,
     /// The tools on offer.
@@ -216,7 +220,7 @@ pub struct RunStarted {
 pub struct Item {
     /// Stays the same from start to end.
     pub id: ItemId,
-    /// What it is.
+    /// Kind and content.
     pub content: ItemContent,
 }
 
@@ -238,7 +242,7 @@ impl Item {
     }
 }
 
-/// What an item is.
+/// The kind and content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -255,12 +259,12 @@ pub enum ItemContent {
         /// The text.
         text: String,
     },
-    /// What the agent thought.
+    /// Reasoning of the agent.
     Thought {
         /// The text; empty if the model keeps it to itself.
         text: String,
     },
-    /// What several actions did, in one sentence.
+    /// A summary of several actions in one sentence.
     Summary {
         /// The sentence.
         text: String,
@@ -280,23 +284,23 @@ pub struct Task {
     /// `local_bash`, `local_agent` and others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What it is for.
+    /// Purpose of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The call that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// Whether the agent goes on meanwhile.
+    /// `true` if the agent goes on meanwhile.
     pub in_background: bool,
-    /// What it did last, or in the end.
+    /// Latest activity, or the report once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// How it ended.
+    /// End of the task; absent while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TaskEnd>,
 }
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -323,7 +327,7 @@ pub enum SessionChanged {
         from: Option<String>,
         /// Now.
         to: String,
-        /// Why.
+        /// Reason for the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -365,11 +369,11 @@ pub enum SessionChanged {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Retry {
-    /// Which attempt failed.
+    /// Number of the attempt that failed, counted from 1.
     pub attempt: u64,
-    /// How often it is tried.
+    /// Number of attempts before the turn fails.
     pub max_attempts: u64,
-    /// How long until the next.
+    /// Milliseconds until the next attempt.
     pub delay_ms: f64,
     /// The HTTP status, if there was an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -383,14 +387,14 @@ pub struct Retry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Limit {
-    /// Which.
+    /// Name of the limit.
     pub kind: String,
-    /// Whether it is reached; otherwise it is near.
+    /// `true` if it is reached, `false` if it is near.
     pub reached: bool,
-    /// What kind of limit of the service it is; none for limits of the run.
+    /// Class of a limit of the service; absent for limits of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<LimitClass>,
-    /// When it is lifted, in seconds since 1970.
+    /// Time at which it is lifted, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<f64>,
     /// For people.
@@ -404,7 +408,7 @@ pub struct Limit {
 pub enum LimitClass {
     /// Too much at once; it passes within minutes.
     Short,
-    /// What was paid for is used up until the reset.
+    /// The paid allowance is used up until the reset.
     Quota,
 }
 
@@ -432,9 +436,9 @@ pub struct Unknown {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RunCompleted {
-    /// How.
+    /// Outcome of the run.
     pub outcome: Outcome,
-    /// Why it failed.
+    /// Reason for a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// The last answer, or what there is of it.
@@ -445,11 +449,11 @@ pub struct RunCompleted {
     /// The engine's id of the session, if it ever had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_session: Option<String>,
-    /// How many turns there were.
+    /// Number of turns.
     pub turns: u32,
     /// Tokens of all turns.
     pub tokens: Tokens,
-    /// What this run cost, in US dollars.
+    /// Cost of this run in US dollars.
     pub cost_usd: f64,
     /// The end of what the engine wrote to stderr; only after a failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -473,7 +477,7 @@ impl RunCompleted {
     }
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What an edit changes, as far as the call or its result says.
+//! Changes that an edit makes, as far as the call or its result tells.
 
 use falconer_protocol::Object;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub struct Diff {
 const LONGEST: usize = 2000;
 
 impl Diff {
-    /// What the call of a file tool is about to do.
+    /// Returns the change that a call of a file tool is about to make.
     pub(crate) fn of_call(path: &str, input: &Object) -> Self {
         let text = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
         let removed = text("old_string");
@@ -35,7 +35,7 @@ impl Diff {
         }
     }
 
-    /// What the tool says it did, if it says.
+    /// Returns the change that the tool reports, if it reports one.
     pub(crate) fn of_result(path: &str, output: &Value) -> Option<Self> {
         let hunks = output["structuredPatch"].as_array()?;
         if hunks.is_empty() {

@@ -1,4 +1,4 @@
-//! What surrounds every event: its number, its time, where it belongs.
+//! The envelope of every event: its number, its time, its place.
 
 use falconer_protocol::ToolUseId;
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use crate::id::{RunId, TurnNumber};
 pub struct Event {
     /// Per session, from 1, without gaps. A delta repeats the number of the event before it.
     pub seq: u64,
-    /// When it was recorded, in RFC 3339.
+    /// Time of recording, in RFC 3339.
     pub time: String,
     /// The session, by the name Falconer gave it.
     pub session: String,
@@ -23,13 +23,13 @@ pub struct Event {
     /// The turn, if one was under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnNumber>,
-    /// Who made it happen.
+    /// Party that made it happen.
     pub source: Source,
     /// The tool call whose sub-agent spoke.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub parent: Option<ToolUseId>,
-    /// What happened.
+    /// Event itself.
     #[serde(flatten)]
     pub body: Body,
     /// The message of the engine, on request.
@@ -75,7 +75,7 @@ struct Stored {
     raw: Option<Value>,
 }
 
-/// Who made something happen.
+/// The party that made something happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -94,11 +94,11 @@ pub enum Source {
 pub struct Draft {
     /// The turn, if one was under way.
     pub turn: Option<TurnNumber>,
-    /// Who made it happen.
+    /// Party that made it happen.
     pub source: Source,
     /// The tool call whose sub-agent spoke.
     pub parent: Option<ToolUseId>,
-    /// What happened.
+    /// Event itself.
     pub body: Body,
 }
 

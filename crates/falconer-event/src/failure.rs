@@ -1,4 +1,4 @@
-//! What kind of failure an engine reports, told by its codes and never by its words.
+//! Classes of failures that an engine reports, told by its codes and never by its words.
 
 use falconer_protocol::message::{
     AssistantError, ResultMessage, ResultSubtype, StopReason, TerminalReason,
@@ -6,7 +6,7 @@ use falconer_protocol::message::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a program would do differently about.
+/// A class of failures that a program handles in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -87,7 +87,7 @@ impl FailureKind {
             })
     }
 
-    /// What the message says is more exact than the status, unless it only says that the service
+    /// The class in the message is more exact than the status, unless it only says that the service
     /// failed.
     fn of_api(result: &ResultMessage, said: Option<&AssistantError>) -> Option<Self> {
         let said = said.and_then(Self::of_error);

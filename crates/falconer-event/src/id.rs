@@ -44,7 +44,7 @@ text_id! {
     ItemId
 }
 
-/// Which turn of a run, counted from 1.
+/// The number of a turn in its run, counted from 1.
 #[derive(
     Debug,
     Clone,

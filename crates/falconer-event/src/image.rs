@@ -17,7 +17,7 @@ const MOST: usize = 16;
 /// The most bytes all images of one result have.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Whether the padding is there matters to nobody.
+/// Accepts base64 with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -32,9 +32,9 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`: what its bytes are.
     pub media_type: String,
-    /// How large it is.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Where its bytes are kept: the id of an attachment. None if nobody keeps them.
+    /// Id of the attachment that holds its bytes; absent if nobody keeps them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The bytes, for whoever runs the session; gone once the event was written and read back.
@@ -45,10 +45,10 @@ pub struct Image {
 impl Image {
     /// The most bytes an image has.
     pub const LARGEST: usize = 8 << 20;
-    /// What an image can be.
+    /// Media types that are taken for images.
     pub const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-    /// What the bytes are, by how they begin.
+    /// Returns the media type of the bytes, judged by their beginning.
     pub fn media_type_of(data: &[u8]) -> Option<&'static str> {
         let [png, jpeg, gif, webp] = Self::MEDIA_TYPES;
         match data {
@@ -111,7 +111,7 @@ pub(crate) struct Images {
     bytes: usize,
 }
 
-/// Why an image is not taken.
+/// The reason an image is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refused {
     /// It is only named: by an address, or the id of a file.

@@ -1,4 +1,4 @@
-//! What happens in a run, in one vocabulary for every engine.
+//! Events of a run, in one vocabulary for every engine.
 //!
 //! [`Normaliser`] turns the messages of an engine into [`Body`]s; [`Sequence`] numbers them and
 //! puts them into the envelope [`Event`]. Both are pure: no I/O, no clock.

@@ -16,7 +16,7 @@ pub struct Preview {
     pub length: usize,
     /// The first line that is not blank, shortened like the text.
     pub first_line: String,
-    /// Whether something is missing.
+    /// `true` if something is missing.
     pub truncated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the user said: messages on their way to the agent.
+//! Messages of the user on their way to the agent.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 pub struct Prompt {
     /// The text; pictures and documents are only named, see `attachments`.
     pub text: String,
-    /// What happens to it while the agent is at work.
+    /// Treatment while the agent is at work.
     pub delivery: PromptDelivery,
-    /// How far it is.
+    /// Progress.
     pub state: PromptState,
-    /// What came with it.
+    /// Files that came with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// Who sent it, if that was said.
+    /// Sender, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Why the agent does not get it.
+    /// Reason the agent does not get it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -38,7 +38,7 @@ impl Prompt {
     }
 }
 
-/// What happens to a message while the agent is at work.
+/// The treatment of a message while the agent is at work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub enum PromptDelivery {
     Interrupt,
 }
 
-/// How far a message is.
+/// The progress of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,11 +69,11 @@ pub enum PromptState {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Attachment {
-    /// What the user calls it.
+    /// Name that the user gave it.
     pub name: String,
-    /// What it is.
+    /// Media type.
     pub media_type: String,
-    /// How large it is.
+    /// Size in bytes.
     pub bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the agent wants to know: permissions and questions.
+//! Requests of the agent: permissions and questions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct PermissionRequested {
     /// A hash of everything that is shown of the request: tool, input, directory, reason and
     /// suggestions among it. An answer names it, so that nobody approves what he did not see.
     pub digest: String,
-    /// Why it is asked.
+    /// Reason for asking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Rules the engine suggests for "always", as it says them.
@@ -31,19 +31,19 @@ pub struct PermissionRequested {
     /// The question in the engine's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the call is for, in the engine's words.
+    /// Purpose of the call, in the engine's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The path because of which it is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_path: Option<String>,
-    /// Where the call would start: the directory of the shell.
+    /// Directory in which the shell would run the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Whether only a person may allow it: a check, a hook, a mode or a rule wants it asked.
+    /// `true` if only a person may allow it: a check, a hook, a mode or a rule wants it asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_person: bool,
-    /// When it is denied unless somebody answers, in RFC 3339; never if it is not said.
+    /// Time at which it is denied unless somebody answers, in RFC 3339; absent if it stays open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
 }
@@ -83,9 +83,9 @@ pub struct PermissionResolved {
     pub id: String,
     /// The answer.
     pub resolution: Resolution,
-    /// Who answered.
+    /// Person or program that answered.
     pub by: String,
-    /// What the agent is told.
+    /// Text for the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The input that runs instead.
@@ -94,7 +94,7 @@ pub struct PermissionResolved {
     /// The one rule that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Value>,
-    /// How the request was shown to the person who answered; rules and policies see all of it.
+    /// Form in which the person who answered saw it; rules and policies see all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }
@@ -114,7 +114,7 @@ impl PermissionResolved {
     }
 }
 
-/// How a request was shown to the person who answered it.
+/// The form in which a person saw a request before answering it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -133,7 +133,7 @@ pub enum Shown {
     Api,
 }
 
-/// What became of a request.
+/// The fate of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -154,7 +154,7 @@ pub enum Resolution {
 pub struct QuestionRequested {
     /// The request.
     pub id: String,
-    /// What kind of question.
+    /// Kind of question.
     pub kind: QuestionKind,
     /// The form: questions with options, a plan, a schema.
     pub form: Value,
@@ -164,7 +164,7 @@ pub struct QuestionRequested {
     /// The call it is about, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
-    /// When it is denied unless somebody answers, in RFC 3339; never if it is not said.
+    /// Time at which it is denied unless somebody answers, in RFC 3339; absent if it stays open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
 }
@@ -207,17 +207,17 @@ pub enum QuestionKind {
 pub struct QuestionResolved {
     /// The request.
     pub id: String,
-    /// What became of it.
+    /// Fate of the question.
     pub resolution: Resolution,
-    /// Who answered.
+    /// Person or program that answered.
     pub by: String,
     /// The answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Value>,
-    /// Why there are none, or what else was said.
+    /// Reason there are no answers, or a remark beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// How the question was shown to the person who answered.
+    /// Form in which the person who answered saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }

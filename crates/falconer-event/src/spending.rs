@@ -1,16 +1,16 @@
 //! Money: what a run has cost, out of what its engine says.
 
-/// What one run has cost.
+/// The cost of one run.
 ///
 /// Engines give one number, and it counts on: over the turns of a process, and over the runs of
 /// a session that is resumed. It begins anew when the conversation is cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spending {
-    /// What the engine's number had when the run, or the conversation, began.
+    /// Engine's total when the run, or the conversation, began.
     before: f64,
     /// The engine's number now.
     said: f64,
-    /// What conversations cost that this run has left behind.
+    /// Cost of conversations that this run has left behind.
     past: f64,
 }
 
@@ -39,7 +39,7 @@ impl Spending {
         self.said = total;
     }
 
-    /// What the run has cost so far, in US dollars.
+    /// Returns the cost of the run so far, in US dollars.
     pub fn usd(&self) -> f64 {
         (self.past + self.said - self.before).max(0.0)
     }

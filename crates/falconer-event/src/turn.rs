@@ -24,25 +24,24 @@ pub struct TurnStarted {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TurnCompleted {
-    /// Whether it succeeded; `is_error` decides, nothing else.
+    /// `true` if it succeeded; `is_error` decides, nothing else.
     pub ok: bool,
     /// The answer.
     pub text: String,
     /// The value asked for by a schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_output: Option<Value>,
-    /// Why it failed.
+    /// Reason for a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// Tokens of this turn.
     pub tokens: Tokens,
-    /// What each model used since the session began, as the engine says it.
+    /// Use of each model since the session began, as the engine reports it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, Value>,
-    /// What the run has cost so far, in US dollars; what a session cost before it was resumed
-    /// is not in it.
+    /// Cost of the run so far, in US dollars, without the cost of a session before it was resumed.
     pub total_cost_usd: f64,
-    /// How often the model was asked, roughly.
+    /// Number of requests to the model, roughly.
     pub model_turns: u64,
     /// From the prompt to the result.
     pub duration_ms: f64,
@@ -51,21 +50,21 @@ pub struct TurnCompleted {
     /// Calls that were not permitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
-    /// Why the model stopped.
+    /// Reason the model stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// Why the turn ended.
+    /// Reason the turn ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminal_reason: Option<String>,
     /// The prompts it answers, by the ids the host gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<String>,
-    /// Who caused it, if not the host: `task-notification`, for instance.
+    /// Cause of the turn, if not a prompt of the host: `task-notification`, for instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
-/// Why a turn or a run failed.
+/// The reason a turn or a run failed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Failure {

@@ -1,4 +1,4 @@
-//! What can go wrong, one variant for each thing a caller would do differently.
+//! Errors, one variant for each thing a caller would do differently.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,10 +8,11 @@ use std::time::Duration;
 use crate::id::{Fence, NodeId, SessionId};
 use crate::time::Timestamp;
 
-/// What every method of a store gives.
+/// The result of a store's method.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a store did not do what it was asked to. Nothing was changed, unless it says otherwise.
+/// The reason a store did not do what it was asked to. Nothing was changed, unless it says
+/// otherwise.
 ///
 /// Cheap to clone: one failed commit fails everybody who was in it.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -20,7 +21,7 @@ pub enum Error {
     /// There is no such thing, or not any more.
     #[error("there is no {what} {id}")]
     NotFound {
-        /// What was looked for.
+        /// Kind of thing that was looked for.
         what: Entity,
         /// By which name.
         id: String,
@@ -29,7 +30,7 @@ pub enum Error {
     /// The name is taken by something else.
     #[error("the {what} {id} exists already with other content")]
     Conflict {
-        /// What was to be made.
+        /// Kind of thing that was to be made.
         what: Entity,
         /// By which name.
         id: String,
@@ -40,9 +41,9 @@ pub enum Error {
     Held {
         /// The session.
         session: SessionId,
-        /// Who runs it.
+        /// Process that runs it.
         owner: NodeId,
-        /// When the lease runs out unless it is renewed.
+        /// Time at which the lease runs out unless it is renewed.
         until: Timestamp,
     },
 
@@ -52,7 +53,7 @@ pub enum Error {
     StaleFence {
         /// The session.
         session: SessionId,
-        /// What the caller holds.
+        /// Fence that the caller holds.
         fence: Fence,
         /// The fence of the session now.
         current: Fence,
@@ -72,11 +73,11 @@ pub enum Error {
     /// Larger than the store keeps: shorten it, or put the long part into a blob.
     #[error("the {what} has {size} bytes, more than the {limit} that are kept")]
     TooLarge {
-        /// What was too large.
+        /// Kind of thing that was too large.
         what: Entity,
-        /// How large it is.
+        /// Its size.
         size: usize,
-        /// How large it may be.
+        /// Largest size.
         limit: usize,
     },
 
@@ -96,16 +97,16 @@ pub enum Error {
     ReadOnly {
         /// The database.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         detail: String,
     },
 
-    /// What is stored cannot be read: not a database, damaged, or a row no version ever wrote.
+    /// The stored data cannot be read: not a database, damaged, or a row no version ever wrote.
     #[error("{path} is damaged: {detail}", path = .path.display())]
     Corrupt {
         /// The database.
         path: PathBuf,
-        /// What was found.
+        /// Findings.
         detail: String,
     },
 
@@ -126,7 +127,7 @@ pub enum Error {
     /// Another process kept the database, or the queue of the writer stayed full, for too long.
     #[error("the store was busy for {} ms", waited.as_millis())]
     Busy {
-        /// How long was waited.
+        /// Time that was waited.
         waited: Duration,
     },
 
@@ -138,16 +139,16 @@ pub enum Error {
     /// not be stored: read before trying again.
     #[error("failed to {during}")]
     Io {
-        /// What was tried on what.
+        /// Attempted operation and its object.
         during: String,
-        /// What the layer below says.
+        /// Error of the layer below.
         #[source]
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// Whether the same call may succeed later without anybody changing its arguments.
+    /// Returns `true` if the same call may succeed later without anybody changing its arguments.
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
@@ -170,7 +171,7 @@ impl Error {
     }
 }
 
-/// What an error is about.
+/// The kind of thing that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Entity {

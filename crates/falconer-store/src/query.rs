@@ -1,4 +1,4 @@
-//! What to look for, and a page of what was found.
+//! Conditions of a search, and a page of its results.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use crate::id::SessionId;
 use crate::record::{AuditRecord, EventRow, InputState, RequestState, SessionRecord, SessionState};
 use crate::time::Timestamp;
 
-/// Which sessions with respect to the archive.
+/// The choice of archived sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Archived {
     /// Only those that are not in it.
@@ -19,7 +19,7 @@ pub enum Archived {
     Any,
 }
 
-/// Which sessions; all that meet every condition, the one that changed last first.
+/// A search for sessions that meet every condition, the one that changed last first.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionQuery {
@@ -33,7 +33,7 @@ pub struct SessionQuery {
     pub parent: Option<SessionId>,
     /// In the archive or not.
     pub archived: Archived,
-    /// How many at most; never more than [`MAX_PAGE`](crate::MAX_PAGE).
+    /// Number of sessions at most; never more than [`MAX_PAGE`](crate::MAX_PAGE).
     pub limit: usize,
     /// After this one: [`SessionPage::next`] of the page before.
     pub cursor: Option<Cursor>,
@@ -59,7 +59,7 @@ impl Default for SessionQuery {
 pub struct SessionPage {
     /// The sessions.
     pub sessions: Vec<SessionRecord>,
-    /// Where the next page starts; `None` if this was the last.
+    /// Start of the next page; `None` if this was the last.
     pub next: Option<Cursor>,
 }
 
@@ -103,13 +103,13 @@ impl FromStr for Cursor {
     }
 }
 
-/// Which events of a session, in order.
+/// A search for events of a session, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventQuery {
     /// Those with a higher number.
     pub after: u64,
-    /// How many at most; never more than [`MAX_PAGE`](crate::MAX_PAGE).
+    /// Number of events at most; never more than [`MAX_PAGE`](crate::MAX_PAGE).
     pub limit: usize,
     /// Of these types; empty means any.
     pub kinds: Vec<String>,
@@ -125,7 +125,7 @@ impl EventQuery {
         }
     }
 
-    /// How many at most.
+    /// Sets the number of events at most.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -149,11 +149,11 @@ pub struct EventPage {
     /// The number of the last event of the session when the page was read. Read in the same
     /// snapshot: without a filter on types and without `more`, the last event here has it.
     pub head: u64,
-    /// Whether there are more that match; ask again after the last one here.
+    /// `true` if there are more that match; ask again after the last one here.
     pub more: bool,
 }
 
-/// Which messages of a session, in the order they were stored.
+/// A search for messages of a session, in the order they were stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct InputQuery {
@@ -170,7 +170,7 @@ impl InputQuery {
     }
 }
 
-/// Which requests, in the order they were stored.
+/// A search for requests, in the order they were stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RequestQuery {
@@ -204,7 +204,7 @@ impl RequestQuery {
     }
 }
 
-/// Which rules, oldest first.
+/// A search for rules, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum RuleQuery {
@@ -226,7 +226,7 @@ pub enum RuleQuery {
 pub struct AuditPage {
     /// Oldest first.
     pub records: Vec<AuditRecord>,
-    /// Whether there are more; ask again after the last one here.
+    /// `true` if there are more; ask again after the last one here.
     pub more: bool,
 }
 

@@ -39,7 +39,7 @@ pub const MAX_PAGE: usize = 1_000;
 /// unless the page is empty.
 pub const MAX_PAGE_BYTES: usize = 8 << 20;
 
-/// What a method gives: a future that can be sent and dropped.
+/// The answer of a method: a future that can be sent and dropped.
 ///
 /// A write whose future is dropped is made or not; never half.
 type Answer<'a, T> = BoxFuture<'a, Result<T>>;
@@ -207,7 +207,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// exist.
     fn put_blob(&self, new: NewBlob) -> Answer<'_, BlobRecord>;
 
-    /// What is known about a blob. `NotFound`.
+    /// Returns the facts about a blob. `NotFound`.
     fn blob<'a>(&'a self, id: &'a BlobId) -> Answer<'a, BlobRecord>;
 
     /// The bytes with this hash. `NotFound`; `Corrupt` if they have another hash by now.
@@ -260,10 +260,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Hints about changes from now on.
     fn watch(&self) -> Watcher;
 
-    /// How much there is.
+    /// Counts what is stored.
     fn counts(&self) -> Answer<'_, Counts>;
 
-    /// Whether it can be read and written right now, shown by doing it.
+    /// Checks that it can be read and written right now, by doing it.
     fn ping(&self) -> Answer<'_, ()>;
 
     /// Finishes what was asked for and lets go of everything. Watchers end; every later call

@@ -4,7 +4,7 @@ use tokio::sync::broadcast;
 
 use crate::id::SessionId;
 
-/// What may have changed. It is a hint: read the store to know.
+/// A possible change. It is a hint: read the store to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {

@@ -11,13 +11,13 @@ use crate::envelope::{Draft, Source};
 use crate::id::TurnNumber;
 use crate::turn::Failure;
 
-/// How a run ended, as far as its messages do not say.
+/// The end of a run, as far as its messages do not tell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct End {
     /// Somebody stopped it.
     pub cancelled: bool,
-    /// Why it failed: the engine crashed, a limit was reached, the transport broke.
+    /// Reason for a failure: the engine crashed, a limit was reached, the transport broke.
     pub failure: Option<Failure>,
     /// The end of what the engine wrote to stderr.
     pub stderr: Vec<String>,
@@ -48,8 +48,8 @@ impl Normaliser {
         }
     }
 
-    /// What the agent itself called in a turn that is over gets no result any more, and neither
-    /// does what a sub-agent called that it waited for. Others go on in the background.
+    /// Ends the actions of a turn that is over: calls of the agent itself, and of sub-agents it
+    /// waited for, get no result any more. Others go on in the background.
     pub(super) fn abort_actions_of(&mut self, turn: Option<TurnNumber>, out: &mut Vec<Draft>) {
         let is_left = |open: &Open| open.turn == turn && open.parent.is_none();
         let mut left: Vec<ToolUseId> = (self.actions.iter())

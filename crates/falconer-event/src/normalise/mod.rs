@@ -26,21 +26,22 @@ pub use ending::End;
 
 use recent::{Blocks, Finished};
 
-/// What is known of a run before its engine says anything.
+/// Facts about a run that are known before its engine says anything.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Run {
     /// `claude`, `native` or `script`.
     pub engine: String,
-    /// Why this engine was chosen.
+    /// Reason this engine was chosen.
     pub engine_reason: Option<String>,
-    /// Where the credentials come from, if more is known than the engine says.
+    /// Origin of the credentials, if more is known than the engine tells.
     pub auth: Option<String>,
     /// `api` or `subscription`.
     pub billing: Option<String>,
     /// The sandbox in force.
     pub sandbox: Option<String>,
-    /// Whether the kernel keeps commands that run unasked from writing: `in force`, or why it is not.
+    /// `in force` if the kernel keeps commands that run unasked from writing, otherwise the reason
+    /// it does not.
     pub confinement: Option<String>,
     /// The schemas of tools, by name, as far as the host knows them.
     pub tool_schemas: BTreeMap<String, Value>,
@@ -101,7 +102,7 @@ struct OpenTurn {
     number: TurnNumber,
     /// The prompts that caused it, if the engine named them.
     prompts: Vec<String>,
-    /// Whether the agent itself has said something in it.
+    /// `true` if the agent itself has said something in it.
     has_spoken: bool,
     /// The last text of the agent itself.
     said: String,
@@ -124,7 +125,7 @@ impl Normaliser {
         }
     }
 
-    /// What `run.started` will say beside what the engine says.
+    /// Returns the facts that `run.started` will contain beside those of the engine.
     pub fn about(&mut self) -> &mut Run {
         &mut self.run
     }
@@ -145,7 +146,7 @@ impl Normaliser {
         self.open_turns.back().map(|turn| turn.number)
     }
 
-    /// What a message means.
+    /// Turns a message into events.
     pub fn message(&mut self, message: &Message) -> Vec<Draft> {
         let mut out = Vec::new();
         if !self.has_ended {

@@ -1,12 +1,12 @@
-//! What a run remembers of the past. A run may be long, so it is a fixed number of things.
+//! The memory of a run. A run may be long, so it holds a fixed number of things.
 
 use std::collections::{HashSet, VecDeque};
 
 use falconer_protocol::ToolUseId;
 
-/// How many calls that are over are remembered.
+/// Number of finished calls that are remembered.
 const CALLS: usize = 1024;
-/// How many messages of the model may come piece by piece at the same time.
+/// Number of messages of the model that may come piece by piece at the same time.
 const MESSAGES: usize = 64;
 
 /// The last calls that are over.
@@ -36,7 +36,7 @@ impl Finished {
     }
 }
 
-/// How many blocks of the last messages have come.
+/// The number of blocks that have come of each of the last messages.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     counts: VecDeque<(String, usize)>,

@@ -8,7 +8,7 @@ use crate::envelope::Draft;
 use crate::turn::{Failure, TurnCompleted, TurnStarted};
 
 impl Normaliser {
-    /// What a whole reply means: a text, an object with `result`, `structured_output` or
+    /// Turns a whole reply into events: a text, an object with `result`, `structured_output` or
     /// `error`, or a result message.
     pub fn reply(&mut self, reply: &Value) -> Vec<Draft> {
         let mut out = Vec::new();

@@ -84,7 +84,7 @@ impl Normaliser {
         self.push(parent.as_ref(), delta, out);
     }
 
-    /// What was begun in a turn that is over stays as far as it came.
+    /// Ends the items of a turn that is over; they stay as far as they came.
     pub(super) fn end_writing(&mut self, turn: Option<TurnNumber>, out: &mut Vec<Draft>) {
         let of_turn = |writing: &Writing| writing.turn == turn && writing.parent.is_none();
         for (id, writing) in self.writing.extract_if(.., |_, writing| of_turn(writing)) {

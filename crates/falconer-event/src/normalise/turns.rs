@@ -38,8 +38,8 @@ impl Normaliser {
         }
     }
 
-    /// Whether an `init` only repeats itself: it names the prompts of an open turn, or comes
-    /// before anything was said. A turn too many would never end.
+    /// Returns `true` if an `init` only repeats itself: it names the prompts of an open turn, or
+    /// comes before anything was said. A turn too many would never end.
     fn is_under_way(&self, prompts: &[String]) -> bool {
         let repeats = |turn: &OpenTurn| !prompts.is_empty() && turn.prompts == prompts;
         let is_fresh =
@@ -81,14 +81,14 @@ impl Normaliser {
         }
     }
 
-    /// What tools take, as the engine says it, else the host.
+    /// Returns the input schemas of tools, from the engine if it has them, else from the host.
     fn tool_schemas(&self, init: &Init) -> BTreeMap<String, Value> {
         let mut schemas = self.run.tool_schemas.clone();
         schemas.extend(init.tool_schemas.clone().into_iter().flatten());
         schemas
     }
 
-    /// What is not as it was in the turn before.
+    /// Reports settings that differ from those of the turn before.
     fn notice_changes(&mut self, init: &Init, out: &mut Vec<Draft>) {
         if let Some(to) = init.model.clone()
             && let Some(from) = self.model.replace(to.clone())
@@ -286,7 +286,7 @@ fn is_interrupted(result: &ResultMessage) -> bool {
     reason.is_some_and(|reason| reason.as_str().starts_with("aborted"))
 }
 
-/// What the engine says of an interruption is meant for its makers.
+/// Returns a text for users; the engine's own text about an interruption is meant for its makers.
 fn interruption(result: &ResultMessage) -> String {
     let said = result.result.iter().chain(&result.errors);
     let mut said = said.filter(|text| !text.trim().is_empty() && !text.starts_with('['));

@@ -1,4 +1,4 @@
-//! Who runs a session.
+//! Leases of sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -190,7 +190,7 @@ pub async fn a_lease_nobody_took_goes_on(Stores { store, .. }: Stores) -> Result
     Ok(())
 }
 
-/// Who let a session go writes no more, though the fence is still the last one.
+/// A process that let a session go writes no more, though its fence is still the last one.
 pub async fn what_was_released_is_not_written(Stores { store, .. }: Stores) -> Result<()> {
     let (session, fence) = claimed(&store).await?;
     store.release(&session, fence).await?;
@@ -235,7 +235,7 @@ pub async fn the_sessions_of_a_dead_node_are_taken_over(
     Ok(())
 }
 
-/// Who a node is can be read by others, until it leaves or is seen to be dead.
+/// Others can read a node's description, until it leaves or is seen to be dead.
 pub async fn a_node_says_who_it_is(Stores { store, second, .. }: Stores) -> Result<()> {
     let mut about = Node::new(node("a"), "falconer serve");
     store.join(about.clone(), LONG).await?;
@@ -271,7 +271,7 @@ pub async fn a_node_says_who_it_is(Stores { store, second, .. }: Stores) -> Resu
     Ok(())
 }
 
-/// What only the holder may store leaves nothing behind when somebody else tries.
+/// A message that only the holder may store leaves nothing behind when somebody else tries.
 pub async fn a_message_of_a_stale_holder_leaves_nothing(
     Stores { store, .. }: Stores,
 ) -> Result<()> {

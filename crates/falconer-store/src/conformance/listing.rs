@@ -61,7 +61,7 @@ async fn populate(store: &std::sync::Arc<dyn Store>, dice: &mut Dice) -> Result<
     Ok(())
 }
 
-/// What the documentation says, in the plainest way.
+/// Returns the answer of the documentation, in the plainest way.
 fn matches(session: &SessionRecord, query: &SessionQuery) -> bool {
     let contains = |text: &str, part: &str| {
         text.to_ascii_lowercase()

@@ -1,4 +1,4 @@
-//! What every backend has to pass.
+//! The suite that every backend has to pass.
 //!
 //! Each case is a function that gets [`Stores`] of its own and fails by panic or by error.
 //! [`conformance_tests!`](crate::conformance_tests) makes a test of each; [`CASES`] lists them
@@ -41,7 +41,7 @@ pub struct Stores {
     pub store: Arc<dyn Store>,
     /// The same data as another process would open it; the same object if that is impossible.
     pub second: Arc<dyn Store>,
-    /// What has to live as long as the case runs, such as a folder that is removed afterwards.
+    /// Resources that live as long as the case runs, such as a folder that is removed afterwards.
     pub keep: Arc<dyn Any + Send + Sync>,
 }
 

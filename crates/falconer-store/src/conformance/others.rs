@@ -224,7 +224,7 @@ pub async fn equal_bytes_are_kept_once(Stores { store, .. }: Stores) -> Result<(
     Ok(())
 }
 
-/// What a session or a message uses stays; the rest goes when it is old.
+/// Blobs that a session or a message uses stay; the rest goes when it is old.
 pub async fn blobs_nobody_uses_are_swept(Stores { store, .. }: Stores) -> Result<()> {
     let session = new_session(&store).await?.id;
     let own = NewBlob::new("text/plain", b"own".to_vec()).session(session.clone());

@@ -51,7 +51,7 @@ pub struct Append {
     pub first_seq: u64,
     /// In order. May be empty.
     pub events: Vec<NewEvent>,
-    /// What changes about the session.
+    /// Changes to the session.
     pub live: LivePatch,
     /// Requests these events ask.
     pub requests: Vec<NewRequest>,

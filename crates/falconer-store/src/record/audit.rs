@@ -1,4 +1,4 @@
-//! Who did what.
+//! The record of actions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,11 @@ use crate::time::Timestamp;
 pub struct AuditRecord {
     /// Its number.
     pub id: AuditId,
-    /// When.
+    /// Time of the action.
     pub at: Timestamp,
-    /// Who: `token:<id>`, `rule:<id>`, `server`.
+    /// Actor: `token:<id>`, `rule:<id>`, `server`.
     pub who: String,
-    /// What, such as `request.answer`.
+    /// Action, such as `request.answer`.
     pub action: String,
     /// In which session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,9 +31,9 @@ pub struct AuditRecord {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewAudit {
-    /// Who.
+    /// Actor.
     pub who: String,
-    /// What.
+    /// Action.
     pub action: String,
     /// In which session.
     pub session: Option<SessionId>,

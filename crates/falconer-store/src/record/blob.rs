@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{BlobHash, BlobId, SessionId};
 use crate::time::Timestamp;
 
-/// What is known about a blob; its bytes are read by their hash.
+/// The facts about a blob; its bytes are read by their hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BlobRecord {
@@ -14,14 +14,14 @@ pub struct BlobRecord {
     pub id: BlobId,
     /// The hash of its bytes; equal bytes are kept once.
     pub hash: BlobHash,
-    /// What a person calls it.
+    /// Name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it says it is. Whoever shows it must not believe it.
+    /// Claimed media type. Code that shows it must not believe it.
     pub media_type: String,
-    /// How many bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was stored.
+    /// Time of storing.
     pub created_at: Timestamp,
 }
 
@@ -29,9 +29,9 @@ pub struct BlobRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewBlob {
-    /// What a person calls it.
+    /// Name for people.
     pub name: Option<String>,
-    /// What it says it is.
+    /// Claimed media type.
     pub media_type: String,
     /// The session that uses it and with which it goes. A blob nobody uses is swept some day; a
     /// message with attachments uses them.
@@ -51,7 +51,7 @@ impl NewBlob {
         }
     }
 
-    /// What a person calls it.
+    /// Sets the name for people.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());

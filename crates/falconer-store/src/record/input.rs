@@ -1,4 +1,4 @@
-//! What users send.
+//! Messages of users.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::record::Guard;
 use crate::time::Timestamp;
 
 super::word_enum! {
-    /// What happens to a message while the agent is at work.
+    /// The treatment of a message while the agent is at work.
     Delivery {
         /// It waits until the turns before it are over.
         Queue = "queue",
@@ -20,7 +20,7 @@ super::word_enum! {
 }
 
 super::word_enum! {
-    /// How far a message came.
+    /// The progress of a message.
     InputState {
         /// It waits.
         Queued = "queued",
@@ -36,7 +36,7 @@ super::word_enum! {
 }
 
 impl InputState {
-    /// Whether a message in this state may come into that one.
+    /// Returns `true` if a message in this state may come into that one.
     pub fn may_become(self, next: Self) -> bool {
         use InputState::{Cancelled, Done, Interrupted, Queued, Sent};
         matches!(
@@ -52,11 +52,11 @@ impl InputState {
 pub struct Attachment {
     /// The stored file.
     pub id: BlobId,
-    /// What a person calls it.
+    /// Name for people.
     pub name: String,
-    /// What it says it is.
+    /// Claimed media type.
     pub media_type: String,
-    /// How many bytes.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
@@ -83,23 +83,23 @@ impl Attachment {
 pub struct InputRecord {
     /// Its name; events name it.
     pub id: MessageId,
-    /// Where it was sent.
+    /// Session it was sent to.
     pub session: SessionId,
-    /// What the sender calls it; sent twice it is one message.
+    /// Id chosen by the sender; sent twice it is one message.
     pub client_msg_id: String,
-    /// What it says.
+    /// Text.
     pub text: String,
-    /// What goes with it.
+    /// Files that go with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// When the agent gets it.
+    /// Treatment while the agent is at work.
     pub delivery: Delivery,
-    /// How far it came.
+    /// Progress.
     pub state: InputState,
-    /// Who sent it.
+    /// Sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// When it was stored.
+    /// Time of storing.
     pub created_at: Timestamp,
 }
 
@@ -109,19 +109,19 @@ pub struct InputRecord {
 pub struct NewInput {
     /// Its name.
     pub id: MessageId,
-    /// Where it goes.
+    /// Session to send it to.
     pub session: SessionId,
-    /// What the sender calls it.
+    /// Id chosen by the sender.
     pub client_msg_id: String,
-    /// What it says.
+    /// Text.
     pub text: String,
-    /// What goes with it.
+    /// Files that go with it.
     pub attachments: Vec<Attachment>,
-    /// When the agent gets it.
+    /// Treatment while the agent is at work.
     pub delivery: Delivery,
-    /// Who sends it.
+    /// Sender.
     pub by: Option<String>,
-    /// Who may store it.
+    /// Condition for storing it.
     pub guard: Guard,
 }
 

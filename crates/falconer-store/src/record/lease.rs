@@ -1,4 +1,4 @@
-//! Who runs a session.
+//! Leases of sessions.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,11 @@ pub struct Lease {
     pub session: SessionId,
     /// Names this claim in every write; higher than that of any claim before.
     pub fence: Fence,
-    /// When others may take it unless it is renewed.
+    /// Time from which others may take it unless it is renewed.
     pub until: Timestamp,
 }
 
-/// What became of a claim.
+/// The fate of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -26,7 +26,7 @@ pub enum Claim {
     Claimed(Lease),
     /// Somebody else does.
     Held {
-        /// Who.
+        /// Holder.
         owner: NodeId,
         /// Until when, unless it is renewed.
         until: Timestamp,
@@ -39,9 +39,9 @@ pub enum Claim {
 pub struct Node {
     /// Its name; made anew whenever a process starts.
     pub id: NodeId,
-    /// What people call such a process, such as `falconer serve`.
+    /// Name of the program for people, such as `falconer serve`.
     pub program: String,
-    /// Where it is reached over HTTP, if it is.
+    /// Address over HTTP, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The name of its machine.
@@ -72,7 +72,7 @@ pub struct Process {
     pub space: String,
     /// Its number.
     pub pid: u32,
-    /// When it began, in ticks after the boot: a number is used again.
+    /// Start, in ticks after the boot: a process id is used again.
     pub started: u64,
 }
 
@@ -80,19 +80,19 @@ pub struct Process {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owner {
-    /// Who.
+    /// Node.
     pub node: NodeId,
-    /// What it said of itself, if it did.
+    /// Its own description, if it gave one.
     pub about: Option<Node>,
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// When the last of its leases runs out.
+    /// Time at which the last of its leases runs out.
     pub until: Timestamp,
-    /// Whether all of them have, by the clock of the store.
+    /// `true` if all of them have run out, by the clock of the store.
     pub is_expired: bool,
 }
 
-/// Why somebody else's sessions may be taken.
+/// The reason somebody else's sessions may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Death {
     /// The process is known to be gone: all its sessions are free.
@@ -101,7 +101,7 @@ pub enum Death {
     Silent,
 }
 
-/// Who may make a change.
+/// The condition for making a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
     /// Anybody, whoever runs the session.

@@ -1,4 +1,4 @@
-//! What is stored, and what it is made from.
+//! Records, and the values they are made from.
 
 mod append;
 mod audit;
@@ -22,7 +22,7 @@ pub use session::{
 };
 pub use token::{NewToken, Scope, TokenRecord};
 
-/// What became of something that may have been there before.
+/// The fate of something that may have been there before.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Inserted<T> {
     /// It is new.
@@ -46,13 +46,13 @@ impl<T> Inserted<T> {
         }
     }
 
-    /// Whether it was there before.
+    /// Returns `true` if it was there before.
     pub fn is_existing(&self) -> bool {
         matches!(self, Self::Existing(_))
     }
 }
 
-/// What became of a change that depends on the state before.
+/// The fate of a change that depends on the state before.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub enum Moved<T> {
@@ -70,7 +70,7 @@ impl<T> Moved<T> {
         }
     }
 
-    /// Whether the change was made.
+    /// Returns `true` if the change was made.
     pub fn is_yes(&self) -> bool {
         matches!(self, Self::Yes(_))
     }

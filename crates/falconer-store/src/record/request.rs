@@ -9,7 +9,7 @@ use crate::id::{RequestId, SessionId};
 use crate::time::Timestamp;
 
 super::word_enum! {
-    /// What is asked.
+    /// The kind of a request.
     RequestKind {
         /// May this tool run?
         Permission = "permission",
@@ -23,7 +23,7 @@ super::word_enum! {
 }
 
 super::word_enum! {
-    /// How far a request came.
+    /// The progress of a request.
     RequestState {
         /// Nobody answered yet.
         Pending = "pending",
@@ -39,7 +39,7 @@ super::word_enum! {
 }
 
 impl RequestState {
-    /// Whether a request in this state may be settled like that.
+    /// Returns `true` if a request in this state may be settled like that.
     pub fn may_become(self, next: Self) -> bool {
         use RequestState::{Answered, Delivered, Expired, Pending, Withdrawn};
         matches!(
@@ -57,7 +57,7 @@ pub struct RequestRecord {
     pub id: RequestId,
     /// Whose agent asks.
     pub session: SessionId,
-    /// What is asked.
+    /// Kind of request.
     pub kind: RequestKind,
     /// The tool, if it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct RequestRecord {
     /// The path that made the engine ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_path: Option<String>,
-    /// Why it is asked.
+    /// Reason for asking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The directory in which the call would run.
@@ -90,12 +90,12 @@ pub struct RequestRecord {
     /// The sub-agent that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// When it was stored.
+    /// Time of storing.
     pub requested_at: Timestamp,
-    /// When it will be given up.
+    /// Time at which it will be given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// How far it came.
+    /// Progress.
     pub state: RequestState,
     /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,11 +106,11 @@ pub struct RequestRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DecisionRecord {
-    /// What was answered, as the layer above writes it.
+    /// Answer, as the layer above writes it.
     pub verdict: Value,
-    /// Who answered.
+    /// Person or program that answered.
     pub by: String,
-    /// When.
+    /// Time of the answer.
     pub at: Timestamp,
     /// The input that runs instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,10 +118,10 @@ pub struct DecisionRecord {
     /// The rule that was made, or that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// What the agent is told.
+    /// Text for the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// How the request was shown to the person who answered.
+    /// Form in which the person who answered saw the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }
@@ -141,7 +141,7 @@ impl DecisionRecord {
     }
 }
 
-/// What became of an answer.
+/// The fate of an answer.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -164,7 +164,7 @@ pub enum Decided {
 pub struct NewRequest {
     /// Its name.
     pub id: RequestId,
-    /// What is asked.
+    /// Kind of request.
     pub kind: RequestKind,
     /// The tool, if it is about one.
     pub tool: Option<String>,
@@ -180,7 +180,7 @@ pub struct NewRequest {
     pub description: Option<String>,
     /// The path that made the engine ask.
     pub blocked_path: Option<String>,
-    /// Why it is asked.
+    /// Reason for asking.
     pub reason: Option<String>,
     /// The directory in which the call would run.
     pub cwd: Option<String>,
@@ -188,7 +188,7 @@ pub struct NewRequest {
     pub suggestions: Vec<Value>,
     /// The sub-agent that asks.
     pub agent: Option<String>,
-    /// When it will be given up.
+    /// Time at which it will be given up.
     pub expires_at: Option<Timestamp>,
 }
 

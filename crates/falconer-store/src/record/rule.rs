@@ -9,7 +9,7 @@ use crate::id::{RuleId, SessionId};
 use crate::time::Timestamp;
 
 super::word_enum! {
-    /// What a rule says.
+    /// The effect of a rule.
     RuleEffect {
         /// It may be done.
         Allow = "allow",
@@ -20,19 +20,19 @@ super::word_enum! {
     }
 }
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RuleScope {
     /// In one session; it goes with it.
     Session {
-        /// Which.
+        /// Session.
         id: SessionId,
     },
     /// In sessions that work in this directory or below.
     Project {
-        /// Which.
+        /// Directory.
         path: String,
     },
     /// Everywhere.
@@ -40,7 +40,7 @@ pub enum RuleScope {
 }
 
 impl RuleScope {
-    /// Whether it holds in this session that works in this directory.
+    /// Returns `true` if it holds in this session that works in this directory.
     pub fn covers(&self, session: &SessionId, cwd: &str) -> bool {
         match self {
             Self::Session { id } => id == session,
@@ -56,19 +56,19 @@ impl RuleScope {
 pub struct RuleRecord {
     /// Its name.
     pub id: RuleId,
-    /// What it is about, such as `Bash(git status:*)`.
+    /// Calls that it covers, such as `Bash(git status:*)`.
     pub text: String,
-    /// What it says.
+    /// Effect.
     pub effect: RuleEffect,
-    /// Where it holds.
+    /// Scope.
     pub scope: RuleScope,
-    /// Who made it.
+    /// Author.
     pub created_by: String,
-    /// When it was made.
+    /// Time of making.
     pub created_at: Timestamp,
-    /// How often it answered.
+    /// Number of requests it has answered.
     pub used: u64,
-    /// When it answered last.
+    /// Time of its last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used: Option<Timestamp>,
 }
@@ -77,13 +77,13 @@ pub struct RuleRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewRule {
-    /// What it is about.
+    /// Calls that it covers.
     pub text: String,
-    /// What it says.
+    /// Effect.
     pub effect: RuleEffect,
-    /// Where it holds.
+    /// Scope.
     pub scope: RuleScope,
-    /// Who makes it.
+    /// Author.
     pub created_by: String,
 }
 
@@ -104,14 +104,14 @@ impl NewRule {
     }
 }
 
-/// What changes about a rule. A field that is `None` stays as it is.
+/// A change to a rule. A field that is `None` stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RulePatch {
-    /// What it is about.
+    /// Calls that it covers.
     pub text: Option<String>,
-    /// What it says.
+    /// Effect.
     pub effect: Option<RuleEffect>,
-    /// Where it holds.
+    /// Scope.
     pub scope: Option<RuleScope>,
 }

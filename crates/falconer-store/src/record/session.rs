@@ -9,7 +9,7 @@ use crate::id::{Fence, NodeId, SessionId};
 use crate::time::Timestamp;
 
 super::word_enum! {
-    /// What a session is doing.
+    /// The activity of a session.
     SessionState {
         /// No process; it can be resumed.
         Idle = "idle",
@@ -27,7 +27,7 @@ super::word_enum! {
 }
 
 super::word_enum! {
-    /// How a turn ended.
+    /// The outcome of a turn.
     TurnOutcome {
         /// With an answer.
         Done = "done",
@@ -46,9 +46,9 @@ super::word_enum! {
 pub struct LastTurn {
     /// The number of the event that told of it.
     pub seq: u64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: TurnOutcome,
-    /// Why, unless it is done.
+    /// Reason, unless it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -79,10 +79,10 @@ impl LastTurn {
 pub struct SessionRecord {
     /// Its name.
     pub id: SessionId,
-    /// What a person calls it.
+    /// Title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Which engine runs it.
+    /// Engine that runs it.
     pub engine: String,
     /// The model, if one was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,12 +91,12 @@ pub struct SessionRecord {
     pub mode: String,
     /// The working directory.
     pub cwd: String,
-    /// What it is doing.
+    /// Activity.
     pub state: SessionState,
-    /// How its last turn ended; missing before the first one has.
+    /// End of its last turn; missing before the first one has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_turn: Option<LastTurn>,
-    /// What the engine calls the conversation; needed to resume it.
+    /// Engine's own id of the conversation; needed to resume it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_session: Option<String>,
     /// The run under way; processes of it carry this mark.
@@ -112,7 +112,7 @@ pub struct SessionRecord {
     pub config: Value,
     /// Tokens used so far.
     pub tokens: Tokens,
-    /// What they cost, in US dollars.
+    /// Cost of all turns in US dollars.
     pub cost_usd: f64,
     /// A person wants it on top.
     pub pinned: bool,
@@ -120,14 +120,14 @@ pub struct SessionRecord {
     pub archived: bool,
     /// Requests that wait for an answer.
     pub pending: u64,
-    /// Who runs it.
+    /// Process that runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<NodeId>,
     /// The fence of the last claim; 0 before the first.
     pub fence: Fence,
-    /// When it was made.
+    /// Time of making.
     pub created_at: Timestamp,
-    /// When anything in it changed last.
+    /// Time of the last change to anything in it.
     pub updated_at: Timestamp,
 }
 
@@ -137,9 +137,9 @@ pub struct SessionRecord {
 pub struct NewSession {
     /// Its name.
     pub id: SessionId,
-    /// What a person calls it.
+    /// Title for people.
     pub title: Option<String>,
-    /// Which engine runs it.
+    /// Engine that runs it.
     pub engine: String,
     /// The model, if one was chosen.
     pub model: Option<String>,
@@ -147,7 +147,7 @@ pub struct NewSession {
     pub mode: String,
     /// The working directory.
     pub cwd: String,
-    /// What the engine calls the conversation, if it exists already.
+    /// Engine's own id of the conversation, if it exists already.
     pub native_session: Option<String>,
     /// The session it is forked from.
     pub parent: Option<SessionId>,
@@ -172,7 +172,7 @@ impl NewSession {
     }
 }
 
-/// What anybody may change about a session, live or not. A field that is `None` stays as it is.
+/// A change to a session that anybody may make, live or not. A field that is `None` stays as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SessionPatch {
@@ -243,13 +243,13 @@ impl SessionPatch {
     }
 }
 
-/// What only the holder of the lease may change. A field that is `None` stays as it is.
+/// A change that only the holder of the lease may make. A field that is `None` stays as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct LivePatch {
-    /// What it is doing.
+    /// Activity.
     pub state: Option<SessionState>,
-    /// What the engine calls the conversation.
+    /// Engine's own id of the conversation.
     pub native_session: Option<String>,
     /// The run under way; `Some(None)` when there is none any more.
     pub run: Option<Option<RunId>>,
@@ -263,7 +263,7 @@ pub struct LivePatch {
     pub cost_usd: Option<f64>,
     /// The sandbox the last run really had; `sandbox` in the configuration.
     pub sandbox: Option<String>,
-    /// How the last turn ended.
+    /// End of the last turn.
     pub last_turn: Option<LastTurn>,
 }
 
@@ -326,7 +326,7 @@ impl LivePatch {
     }
 }
 
-/// How much there is.
+/// The amounts in a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Counts {

@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Tokens that let callers in.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::id::{TokenHash, TokenId};
 use crate::time::Timestamp;
 
 super::word_enum! {
-    /// What a token is good for.
+    /// A right that a token gives.
     Scope {
         /// Looking.
         Read = "read",
@@ -28,22 +28,22 @@ super::word_enum! {
 pub struct TokenRecord {
     /// Its name here.
     pub id: TokenId,
-    /// What a person calls it.
+    /// Name for people.
     pub name: String,
     /// The hash of its secret.
     pub hash: TokenHash,
-    /// What it is good for.
+    /// Rights that it gives.
     pub scopes: Vec<Scope>,
-    /// When it was made.
+    /// Time of making.
     pub created_at: Timestamp,
-    /// When it was used last, to the minute or so.
+    /// Time of its last use, to the minute or so.
     pub last_used: Option<Timestamp>,
     /// Since when it is good for nothing.
     pub revoked_at: Option<Timestamp>,
 }
 
 impl TokenRecord {
-    /// Whether it is good for this. A revoked one is good for nothing.
+    /// Returns `true` if it gives this right. A revoked one gives none.
     pub fn allows(&self, scope: Scope) -> bool {
         self.revoked_at.is_none() && self.scopes.contains(&scope)
     }
@@ -61,7 +61,7 @@ impl fmt::Debug for TokenRecord {
     }
 }
 
-/// What is told about a token: everything but the hash.
+/// Writes everything about a token but its hash.
 impl Serialize for TokenRecord {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shown {
@@ -102,11 +102,11 @@ struct Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewToken {
-    /// What a person calls it.
+    /// Name for people.
     pub name: String,
     /// The hash of its secret.
     pub hash: TokenHash,
-    /// What it is good for.
+    /// Rights that it gives.
     pub scopes: Vec<Scope>,
 }
 

@@ -25,14 +25,14 @@ pub(super) struct Batch {
     deleted: bool,
 }
 
-/// What a committed transaction did.
+/// The effect of a committed transaction.
 #[derive(Debug, Default)]
 pub(super) struct Committed {
     /// The revision it made, if it changed anything others watch.
     pub(super) revision: Option<i64>,
-    /// What it changed.
+    /// Its changes.
     pub(super) changes: Vec<Change>,
-    /// Whether sessions were deleted, so that their events can go.
+    /// `true` if sessions were deleted, so that their events can go.
     pub(super) deleted: bool,
 }
 
@@ -165,7 +165,7 @@ impl Batch {
     }
 }
 
-/// How many events one statement writes. Few sizes, so that each is prepared once.
+/// Numbers of events that one statement writes. Few sizes, so that each is prepared once.
 const INSERTS_OF: [usize; 4] = [128, 16, 4, 1];
 
 struct Inserts {
@@ -180,7 +180,7 @@ static INSERTS: LazyLock<Inserts> = LazyLock::new(|| Inserts {
 });
 
 impl Inserts {
-    /// Which statement to use when so many are left.
+    /// Returns the size of the statement to use when `left` events are left.
     fn size_for(&self, left: usize) -> Option<usize> {
         INSERTS_OF.iter().position(|rows| *rows <= left)
     }

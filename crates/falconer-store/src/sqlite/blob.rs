@@ -49,7 +49,7 @@ pub(super) async fn find(batch: &mut Batch, id: &BlobId) -> Result<BlobRecord, F
     }
 }
 
-/// What storing needs to know; the hash is made before, outside of the writer.
+/// The input of storing; the hash is made before, outside of the writer.
 pub(super) type Put = (NewBlob, BlobHash);
 
 pub(super) async fn put(batch: &mut Batch, (new, hash): &Put) -> Result<BlobRecord, Fault> {

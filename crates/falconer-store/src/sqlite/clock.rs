@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// What is bound to a statement that judges a lease.
+/// The values bound to a statement that judges a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Moment {
     pub(super) wall: Timestamp,
@@ -30,7 +30,7 @@ impl Moment {
         }
     }
 
-    /// Whether this is over at `now`.
+    /// Returns `true` if this is over at `now`.
     pub(super) fn is_over(&self, now: &Self) -> bool {
         match (&self.boot, &now.boot) {
             (Some(boot), Some(this)) if boot == this => self.monotonic <= now.monotonic,
@@ -39,7 +39,7 @@ impl Moment {
     }
 }
 
-/// Where a store takes the time from.
+/// The source of a store's time.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
     boot: Option<String>,

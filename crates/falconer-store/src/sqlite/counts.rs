@@ -1,4 +1,4 @@
-//! How much there is, and whether it works.
+//! Counts, and a check that the store works.
 
 use crate::error::Result;
 use crate::record::Counts;

@@ -21,12 +21,12 @@ use super::{input, request};
 /// The most events a session can have: the numbers that fit beside its key.
 const LAST_SEQ: u64 = u32::MAX as u64;
 
-/// Where an event is.
+/// Returns the position of an event.
 fn position(key: i64, seq: u64) -> i64 {
     (key << 32) + number(seq.min(LAST_SEQ))
 }
 
-/// How many bytes an append is, for the queue.
+/// Returns the size of an append in bytes, for the queue.
 pub(super) fn size(append: &Append) -> usize {
     let events = append.events.iter();
     let events: usize = events

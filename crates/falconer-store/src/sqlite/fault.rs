@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// What errors tell: which database, and how long was waited for it.
+/// Facts for errors: the database, and the time that was waited for it.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) path: Arc<Path>,
@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-/// Why a change or a read did not work, inside.
+/// The reason a change or a read did not work, inside.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// It was refused before anything was changed; others in the same batch are not concerned.
@@ -78,14 +78,14 @@ impl Fault {
         }
     }
 
-    /// Whether somebody else holds the database.
+    /// Returns `true` if somebody else holds the database.
     pub(super) fn is_busy(&self) -> bool {
         let Self::Sql(error) = self else { return false };
         code(error).is_some_and(|code| code & 0xff == BUSY)
     }
 
-    /// Whether the database as a whole is in trouble, so that to try each change of a failed
-    /// batch alone would only fail again.
+    /// Returns `true` if the database as a whole is in trouble, so that to try each change of a
+    /// failed batch alone would only fail again.
     pub(super) fn concerns_everybody(&self) -> bool {
         match self {
             Self::Refused(_) | Self::Unreadable(_) => false,

@@ -62,7 +62,7 @@ fn create(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// How much a disk has to have room for.
+/// Number of bytes that a disk has to have room for.
 const PROBE: usize = 256 << 10;
 
 /// Shows that the disk takes more than the store has now, by writing a file beside it.

@@ -54,7 +54,7 @@ async fn find(batch: &mut Batch, id: &MessageId) -> Result<InputRecord, Fault> {
     }
 }
 
-/// Where a message was sent, if there is one.
+/// Returns the session that a message was sent to, if there is one.
 pub(super) async fn session_of(
     batch: &mut Batch,
     id: &MessageId,
@@ -124,13 +124,14 @@ fn same_or_conflict(found: InputRecord, new: &NewInput) -> Result<Inserted<Input
     let same = found.text == new.text
         && found.attachments == new.attachments
         && found.delivery == new.delivery;
-    match same {
-        true => Ok(Inserted::Existing(found)),
-        false => Err(Error::conflict(Entity::Input, &new.client_msg_id).into()),
+    if same {
+        Ok(Inserted::Existing(found))
+    } else {
+        Err(Error::conflict(Entity::Input, &new.client_msg_id).into())
     }
 }
 
-/// What a move needs to know.
+/// The input of a move.
 pub(super) type Move = (MessageId, InputState, InputState, Guard);
 
 pub(super) async fn advance(

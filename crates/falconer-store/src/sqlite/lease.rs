@@ -15,7 +15,8 @@ use super::fault::Fault;
 use super::row::{Columns as _, number};
 use super::session;
 
-/// Whether the lease in a row is over; takes the boot, the monotonic and the wall clock.
+/// A condition that is true if the lease in a row is over; takes the boot, the monotonic and the
+/// wall clock.
 macro_rules! is_over {
     ($boot:literal, $monotonic:literal, $wall:literal) => {
         concat!(
@@ -30,7 +31,7 @@ macro_rules! is_over {
     };
 }
 
-/// When the lease in a row is over.
+/// Returns the end of the lease in a row.
 pub(super) fn until(row: &SqliteRow) -> Result<Moment, Fault> {
     let monotonic: Option<i64> = row.try_get("lease_mono")?;
     Ok(Moment {

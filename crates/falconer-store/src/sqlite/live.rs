@@ -31,7 +31,7 @@ pub(super) struct Live<'a> {
     pub(super) fence: Fence,
     /// The head there must be.
     pub(super) head: Option<u64>,
-    /// How many events come after it.
+    /// Number of events that come after it.
     pub(super) events: u64,
     pub(super) patch: &'a LivePatch,
 }
@@ -85,7 +85,7 @@ impl Live<'_> {
         }
     }
 
-    /// Why the statement changed nothing.
+    /// Returns the reason the statement changed nothing.
     async fn refusal(&self, batch: &mut Batch) -> Result<Error, Fault> {
         let found = find(batch, self.id).await?;
         if let Err(stale) = found.check(self.id, Guard::Holder(self.fence)) {

@@ -48,7 +48,7 @@ async fn take(
     Ok(())
 }
 
-/// Whether a step is missing.
+/// Returns `true` if a step is missing.
 async fn missing(connection: &mut SqliteConnection, place: &Place, known: usize) -> Result<bool> {
     let fail = |fault: Fault| fault.into_error(place, "read the version of");
     let version = number(connection, "PRAGMA user_version")

@@ -50,7 +50,7 @@ use writer::Writer;
 /// Hints that wait for a slow watcher; beyond that it is told to look at everything.
 const HINTS: usize = 4_096;
 
-/// What a change without large content counts as, in bytes of the queue.
+/// Size of a change without large content, in bytes of the queue.
 const SMALL: usize = 1_024;
 
 /// A store in a file, or in memory.
@@ -78,7 +78,7 @@ impl SqliteStore {
         SqliteOptions::in_memory().open().await
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.place.path
     }

@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! Options for opening a store.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use super::SqliteStore;
 use super::clock::Clock;
 use super::fault::{Fault, Place};
 
-/// How long is waited before a file that somebody else is opening is tried again.
+/// Pause before a file that somebody else is opening is tried again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(2);
 
-/// What an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Durability {
@@ -30,7 +30,7 @@ pub enum Durability {
     Process,
 }
 
-/// How a store is opened; [`SqliteStore::open`] takes the defaults.
+/// Options for opening a store; [`SqliteStore::open`] takes the defaults.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
     pub(super) path: PathBuf,
@@ -72,22 +72,23 @@ impl SqliteOptions {
         }
     }
 
-    /// What an acknowledged write survives; a power failure unless told otherwise.
+    /// Sets the failures that an acknowledged write survives; a power failure unless told
+    /// otherwise.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// How long another process may keep the database before a call fails; 5 seconds unless told
-    /// otherwise.
+    /// Sets the time for which another process may keep the database before a call fails; 5 seconds
+    /// unless told otherwise.
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
     }
 
-    /// How many changes go into one transaction at most; 256 unless told otherwise.
+    /// Sets the number of changes that go into one transaction at most; 256 unless told otherwise.
     #[must_use]
     pub fn batch(mut self, changes: usize) -> Self {
         self.batch = changes.max(1);
@@ -103,7 +104,7 @@ impl SqliteOptions {
         self.kind == Kind::Memory
     }
 
-    /// What errors tell about it.
+    /// Returns the facts about it for errors.
     pub(super) fn place(&self) -> Place {
         Place {
             path: self.path.as_path().into(),

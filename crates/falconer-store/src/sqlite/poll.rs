@@ -19,7 +19,7 @@ use super::SqliteOptions;
 use super::fault::Fault;
 use super::session::DELETED_KEPT;
 
-/// How often to look while somebody watches.
+/// Interval of looking while somebody watches.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// More changed sessions than this are "everything".

@@ -128,7 +128,7 @@ pub(super) async fn insert(batch: &mut Batch, key: i64, new: &NewRequest) -> Res
     Ok(())
 }
 
-/// What an answer needs to know.
+/// The input of an answer.
 pub(super) type Answer = (RequestId, String, DecisionRecord);
 
 pub(super) async fn decide(
@@ -172,7 +172,7 @@ pub(super) async fn answer(
     Ok(())
 }
 
-/// What settling needs to know.
+/// The input of settling.
 pub(super) type Settle = (RequestId, RequestState, Guard);
 
 pub(super) async fn settle(

@@ -73,7 +73,7 @@ pub(super) fn read(row: &SqliteRow) -> Result<SessionRecord, Fault> {
     })
 }
 
-/// What a page is asked with.
+/// The conditions of a page.
 #[derive(Debug)]
 pub(super) struct Page {
     before: (i64, String),
@@ -134,7 +134,7 @@ impl Page {
     }
 }
 
-/// What decides about a change.
+/// The facts that decide about a change.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) key: i64,
@@ -158,7 +158,7 @@ impl Found {
         }
     }
 
-    /// Who holds it.
+    /// Returns its holder.
     pub(super) fn held(self) -> Result<Claim, Fault> {
         match self.owner {
             Some(owner) => Ok(Claim::Held {

@@ -35,7 +35,7 @@ pub(super) fn read(row: &SqliteRow) -> Result<TokenRecord, Fault> {
     })
 }
 
-/// Whether a use now has to be written down.
+/// Returns `true` if a use now has to be written down.
 pub(super) fn is_new_use(token: &TokenRecord) -> bool {
     let limit = Timestamp::now().minus(USE);
     token.last_used.is_none_or(|last| last < limit)

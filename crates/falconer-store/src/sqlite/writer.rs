@@ -249,7 +249,7 @@ impl Desk {
     }
 }
 
-/// Whether events of deleted sessions are still there.
+/// The presence of events of deleted sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leftovers {
     Maybe,
