@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a program that runs an engine, with the engine's real behaviour | [`ApiServer`]: a scripted model behind the Messages API |
 //! | how a program takes what an engine does, good and bad | [`FakeEngine`]: an executable that plays a script |
-//! | a session that really happened | [`record`] it, then [`Cassette::player`] |
+//! | a session that really happened | [`cassette::record`] it, then [`cassette::Cassette::player`] |
 //! | that the official CLI does the same | [`RealCli`] with an [`ApiServer`] |
 //!
 //! Nothing here needs a key or a network, and nothing needs a sleep: replies wait at gates
@@ -49,20 +49,17 @@
 //! The format of scenario files is in `SCENARIOS.md` of the crate `falconer-scenario`, that of
 //! the fake engine's scripts in `FAKE_ENGINE.md`.
 
-mod cassette;
 mod error;
 mod fake_engine;
 mod official_cli;
 mod server;
 
-pub use cassette::{
-    Cassette, Direction, Entry, Mismatch, Next, Player, Progress, Recorder, Replay, record,
-};
 pub use error::Error;
 pub use fake_engine::{
     AwaitedMessage, Dump, EngineScript, EngineStep, FakeEngine, GrandchildOutput, InitializeReply,
     Turn, fake_engine_path,
 };
+pub use falconer_cassette as cassette;
 pub use falconer_scenario as scenario;
 pub use official_cli::{RealCli, clean_env};
 pub use server::{ApiServer, RecordedRequest};

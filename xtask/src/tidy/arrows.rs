@@ -94,12 +94,11 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "falconer-rule",
         ],
     ),
-    ("falconer-bridge", &["falconer-session", "falconer-event"]),
+    ("falconer-cassette", &["falconer", "falconer-secret"]),
     (
         "falconer-cli",
         &[
             "falconer-server",
-            "falconer-bridge",
             "falconer-hub",
             "falconer-store",
             "falconer-session",
@@ -108,8 +107,8 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "falconer-scenario",
             "falconer-event",
             "falconer-rule",
-            // `record` and `replay` are its recorder and its cassettes.
-            "falconer-testkit",
+            // `record` and `replay` are its recorder and its player.
+            "falconer-cassette",
             // It closes the process at its start.
             "falconer-process",
             "falconer-secret",
@@ -118,12 +117,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ),
     (
         "falconer-testkit",
-        &[
-            "falconer",
-            "falconer-protocol",
-            "falconer-scenario",
-            "falconer-secret",
-        ],
+        &["falconer-cassette", "falconer-scenario"],
     ),
     ("xtask", &[]),
 ];
@@ -132,7 +126,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
 const TEST_KIT: &str = "falconer-testkit";
 
 /// What tests may use besides: one suite runs on several engines.
-const TEST_ARROWS: [(&str, &str); 7] = [
+const TEST_ARROWS: [(&str, &str); 9] = [
     // Its examples show the names under which users see its types.
     ("falconer-transcript", "falconer"),
     ("falconer-session", "falconer-native"),
@@ -141,6 +135,8 @@ const TEST_ARROWS: [(&str, &str); 7] = [
     ("falconer-server", "falconer"),
     ("falconer-server", "falconer-native"),
     ("falconer-server", "falconer-scenario"),
+    ("falconer-testkit", "falconer"),
+    ("falconer-testkit", "falconer-secret"),
 ];
 
 pub(super) fn check(packages: &[Package]) -> Vec<Problem> {
@@ -218,6 +214,8 @@ mod tests {
             ("falconer", "serde", Kind::Normal, true),
             ("falconer", "falconer-testkit", Kind::Dev, true),
             ("falconer", "falconer-testkit", Kind::Normal, false),
+            ("falconer-cli", "falconer-testkit", Kind::Dev, true),
+            ("falconer-cli", "falconer-testkit", Kind::Normal, false),
             ("falconer", "falconer-engine", Kind::Normal, false),
             ("falconer-engine", "falconer", Kind::Dev, false),
             ("falconer-session", "falconer-native", Kind::Dev, true),

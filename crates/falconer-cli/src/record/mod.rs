@@ -138,7 +138,7 @@ fn engine_to(options: Options, file: &Path) -> Result<Options, Fault> {
             Ok(tape) => Box::new(tape),
             Err(error) => Box::new(Broken(error.kind())),
         };
-        Box::new(falconer_testkit::record(transport, tape).redactor(here::redactor().clone()))
+        Box::new(falconer_cassette::record(transport, tape).redactor(here::redactor().clone()))
     }))
 }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use falconer::Message;
+use falconer_cassette::{Cassette, Direction, Entry};
 use falconer_event::{
     Body, Draft, End, Event, Item, ItemContent, Normaliser, PermissionRequested, Prompt,
     PromptDelivery, PromptState, Run, RunId, Sequence, Source,
 };
-use falconer_testkit::{Cassette, Direction, Entry};
 use jiff::Timestamp;
 use serde_json::Value;
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use falconer_cassette::Cassette;
 use falconer_event::{Body, Event};
-use falconer_testkit::Cassette;
 
 use crate::drive::write_json;
 use crate::exit::{Done, Exit, Fault, say};

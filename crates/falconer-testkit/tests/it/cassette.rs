@@ -9,7 +9,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use falconer::{Ending, EngineExit, Inbound, Link, Transport};
-use falconer_testkit::{Cassette, Direction, Entry, FakeEngine, Mismatch, record};
+use falconer_testkit::FakeEngine;
+use falconer_testkit::cassette::{Cassette, Direction, Entry, Mismatch, record};
 use futures_util::future::poll_fn;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use falconer_testkit::{Cassette, Next, Replay};
+use falconer_testkit::cassette::{Cassette, Next, Replay};
 
 use crate::wire::{Wire, complain};
 use crate::{Stop, misbehave};

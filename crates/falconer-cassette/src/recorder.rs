@@ -11,8 +11,8 @@ use falconer_secret::Redactor;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::redact::redact;
-use super::{Direction, END_OF_INPUT, Entry};
+use crate::redact::redact;
+use crate::{Direction, END_OF_INPUT, Entry};
 
 /// Records what passes through a transport as a cassette.
 ///
@@ -22,7 +22,7 @@ use super::{Direction, END_OF_INPUT, Entry};
 /// engine ended, and the end of its stderr, are written when the host ends it.
 ///
 /// ```
-/// use falconer_testkit::record;
+/// use falconer_cassette::record;
 ///
 /// # fn main() -> std::io::Result<()> {
 /// let (transport, engine) = falconer::channel(); // or a child process

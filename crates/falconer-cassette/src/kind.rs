@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::END_OF_INPUT;
+use crate::END_OF_INPUT;
 
 /// The sort of a line from the host; ids the host chooses are not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HostKind {
+pub(crate) enum HostKind {
     /// A `control_request` with this subtype.
     Request(String),
     /// A `control_response` to the engine's request of this id.
@@ -27,7 +27,7 @@ pub(super) enum HostKind {
 
 impl HostKind {
     /// The sort of a line as it stands in a cassette.
-    pub(super) fn of_recorded(line: &Value) -> Self {
+    pub(crate) fn of_recorded(line: &Value) -> Self {
         match line {
             Value::String(text) if text == END_OF_INPUT => Self::End,
             Value::String(text) => Self::of_line(text.as_bytes()).0,
@@ -36,7 +36,7 @@ impl HostKind {
     }
 
     /// The sort of a line as it arrives, and the line read.
-    pub(super) fn of_line(line: &[u8]) -> (Self, Value) {
+    pub(crate) fn of_line(line: &[u8]) -> (Self, Value) {
         if line.trim_ascii().is_empty() {
             return (Self::Blank, Value::Null);
         }

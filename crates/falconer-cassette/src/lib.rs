@@ -1,7 +1,9 @@
-//! Recorded sessions: what went in, what came out, in order.
+//! Recorded sessions of an engine: written by a recorder around any transport, given back by a player.
 //!
-//! A cassette is a file with one JSON object for each line, `{t_ms, dir, line}`.
+//! A cassette is a file with one JSON object for each line, `{t_ms, dir, line}`. Secrets are taken
+//! out before anything is written.
 
+mod error;
 mod ids;
 mod kind;
 mod player;
@@ -15,8 +17,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Error;
-
+pub use error::Error;
 pub use player::{Player, Progress};
 pub use recorder::{Recorder, record};
 pub use replay::{Mismatch, Next, Replay};
@@ -27,9 +28,9 @@ pub(crate) const END_OF_INPUT: &str = "[EOF]";
 /// A recorded session.
 ///
 /// ```
-/// use falconer_testkit::Cassette;
+/// use falconer_cassette::Cassette;
 ///
-/// # fn main() -> Result<(), falconer_testkit::Error> {
+/// # fn main() -> Result<(), falconer_cassette::Error> {
 /// let cassette = Cassette::parse(concat!(
 ///     r#"{"t_ms": 0, "dir": "in", "line": {"type": "user"}}"#, "\n",
 ///     r#"{"t_ms": 9, "dir": "out", "line": {"type": "result"}}"#, "\n",

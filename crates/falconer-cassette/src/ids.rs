@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Recorded ids and what they are now. Ids of the engine stay as recorded.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     requests: HashMap<String, Value>,
     prompts: HashMap<String, Value>,
     callbacks: HashMap<String, Value>,
@@ -15,12 +15,12 @@ pub(super) struct Ids {
 
 impl Ids {
     /// Gives the recorded session another id.
-    pub(super) fn map_session(&mut self, recorded: &str, live: &str) {
+    pub(crate) fn map_session(&mut self, recorded: &str, live: &str) {
         self.session = Some((recorded.to_owned(), live.to_owned()));
     }
 
     /// Learns from a line of the host and the one it stands for.
-    pub(super) fn learn(&mut self, recorded: &Value, live: &Value) {
+    pub(crate) fn learn(&mut self, recorded: &Value, live: &Value) {
         pair(
             &mut self.requests,
             &recorded["request_id"],
@@ -37,7 +37,7 @@ impl Ids {
     }
 
     /// Rewrites a line of the engine for the live host.
-    pub(super) fn apply(&self, line: &mut Value) {
+    pub(crate) fn apply(&self, line: &mut Value) {
         match line["type"].as_str() {
             Some("control_response") => replace(&self.requests, line, "/response/request_id"),
             Some("control_request") => replace(&self.callbacks, line, "/request/callback_id"),

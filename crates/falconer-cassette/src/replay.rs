@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::ids::Ids;
-use super::kind::HostKind;
-use super::{Cassette, Direction, Entry};
+use crate::ids::Ids;
+use crate::kind::HostKind;
+use crate::{Cassette, Direction, Entry};
 
 /// A cassette being played: tells what the engine does next.
 ///

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use falconer::{Ending, Engine, EngineExit, Inbound, LineSink, LineSource, Link, Transport};
 use futures_util::future::BoxFuture;
 
-use super::replay::{Mismatch, Next, Replay};
+use crate::replay::{Mismatch, Next, Replay};
 
 /// A transport that plays the engine's side of a cassette.
 ///
@@ -42,7 +42,7 @@ struct State {
 const STDERR_LINES: usize = 200;
 
 impl Player {
-    pub(super) fn new(replay: Replay) -> Self {
+    pub(crate) fn new(replay: Replay) -> Self {
         let state = State {
             replay,
             mismatch: None,

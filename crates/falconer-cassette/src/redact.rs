@@ -23,7 +23,7 @@ const SECRET_KEYS: [&str; 9] = [
 const SECRET_ENDINGS: [&str; 4] = ["api_key", "_token", "_secret", "_password"];
 
 /// Replaces the secrets of a line: by name, by value and by pattern.
-pub(super) fn redact(redactor: &Redactor, value: &mut Value) {
+pub(crate) fn redact(redactor: &Redactor, value: &mut Value) {
     redact_names(value);
     redactor.value(value);
 }
