@@ -1,7 +1,7 @@
 //! The command line of `falconer`: which commands there are. Each has a file of its own.
 
 use clap::{Parser, Subcommand};
-use falconer_native::choose::{EngineRequest, choose};
+use falconer_choice::{EngineRequest, choose};
 use owo_colors::OwoColorize;
 
 use crate::approve::Approve;

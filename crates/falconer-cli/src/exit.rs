@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use falconer::{Error, FailureClass};
+use falconer_choice::ChooseError;
 use falconer_event::{Failure, FailureKind, Outcome, RunCompleted};
-use falconer_native::choose::ChooseError;
 use falconer_session::{LimitKind, LockError, RunFailure};
 use owo_colors::OwoColorize;
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use falconer_native::choose::{Credentials, Environment};
+use falconer_choice::{Credentials, Environment};
 use falconer_secret::Redactor;
 
 use crate::exit::say;

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use clap::Args;
-use falconer_native::choose::{Credentials, EngineRequest, choose};
+use falconer_choice::{Credentials, EngineRequest, choose};
 use owo_colors::OwoColorize;
 
 use crate::config;

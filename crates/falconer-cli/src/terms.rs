@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use falconer::protocol::agent::AgentDefinition;
 use falconer::{Options, Plugin};
+use falconer_choice::{Account, EngineChoice, EngineRequest};
 use falconer_hub::{SessionEffort, SessionOptions};
-use falconer_native::choose::{Account, EngineChoice, EngineRequest};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{self, AccountName, Config, EffortLevel};

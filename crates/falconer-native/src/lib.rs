@@ -12,11 +12,8 @@
 //! # }
 //! ```
 //!
-//! [`choose`](mod@choose) decides which engine runs a session, for whoever leaves that open.
-//!
 //! Sessions are tasks of the caller's runtime: thousands of them fit into one process.
 
-pub mod choose;
 mod engine;
 mod life;
 

@@ -7,7 +7,7 @@ use super::Problem;
 use crate::workspace::{Kind, Package};
 
 /// What each crate may depend on among our own.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("falconer-protocol", &[]),
     ("falconer-secret", &[]),
     ("falconer-process", &[]),
@@ -54,7 +54,18 @@ const ARROWS: [(&str, &[&str]); 19] = [
         &[
             "falconer",
             "falconer-engine",
+            "falconer-scenario",
+            "falconer-secret",
+        ],
+    ),
+    (
+        "falconer-choice",
+        &[
+            "falconer",
+            // A helper of a project counts only if the project is trusted.
+            "falconer-engine",
             "falconer-event",
+            "falconer-native",
             // It holds the variables that were taken out of the environment of the process.
             "falconer-process",
             "falconer-scenario",
@@ -102,6 +113,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "falconer-hub",
             "falconer-store",
             "falconer-session",
+            "falconer-choice",
             "falconer-native",
             "falconer-engine",
             "falconer-scenario",

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use falconer_choice::{Credentials, Environment};
 use falconer_engine::{DebugLog, End, Launch, Streams, run_process};
-use falconer_native::choose::{Credentials, Environment};
 use falconer_secret::Redactor;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;

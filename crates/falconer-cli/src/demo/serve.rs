@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use falconer_choice::Environment;
 use falconer_hub::{Hub, HubConfig, NewMessage, NewSession};
-use falconer_native::choose::Environment;
 use falconer_server::{Server, ServerConfig};
 use falconer_store::{SqliteStore, Store};
 use owo_colors::OwoColorize;

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use falconer_native::choose::{
-    Credentials, EngineChoice, EngineRequest, Environment, Serves, choose,
-};
+use falconer_choice::{Credentials, EngineChoice, EngineRequest, Environment, Serves, choose};
 
 use super::check::Check;
 use crate::config::{Config, EngineName};

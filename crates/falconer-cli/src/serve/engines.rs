@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use falconer_choice::{ChooseError, Chosen, EngineChoice, EngineRequest, Environment, choose};
 use falconer_hub::{
     Bypass, Engines, Launch, LaunchError, ProjectTrust, SessionIsolation, SessionLimits,
     TrustVerdict,
-};
-use falconer_native::choose::{
-    ChooseError, Chosen, EngineChoice, EngineRequest, Environment, choose,
 };
 use falconer_session::{ModelInfo, Policy};
 use falconer_store::SessionRecord;

@@ -7,9 +7,9 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use falconer_choice::Environment;
 use falconer_engine::{InspectedItem, Inspection, Standing, TrustStore, inspect};
 use falconer_hub::{ProjectTrust, TrustItem, TrustScript};
-use falconer_native::choose::Environment;
 use serde_json::{Value, json};
 
 use crate::exit::{Done, Exit, Fault};

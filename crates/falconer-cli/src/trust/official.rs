@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use falconer_choice::Environment;
 use falconer_engine::{Inspection, Standing};
-use falconer_native::choose::Environment;
 
 use super::look;
 use crate::exit::Fault;

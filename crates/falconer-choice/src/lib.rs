@@ -6,7 +6,7 @@
 //! and the choice and its reason are in `run.started`.
 //!
 //! ```
-//! use falconer_native::choose::{EngineChoice, EngineRequest, Environment, choose};
+//! use falconer_choice::{EngineChoice, EngineRequest, Environment, choose};
 //!
 //! let environment = Environment::new([("ANTHROPIC_API_KEY".into(), "sk-ant-example".into())]);
 //! let mut request = EngineRequest::new(EngineChoice::Native);
@@ -14,7 +14,7 @@
 //! let chosen = choose(&request, &environment)?;
 //! assert_eq!(chosen.about.engine, "native");
 //! assert_eq!(chosen.about.auth.as_deref(), Some("variable ANTHROPIC_API_KEY"));
-//! # Ok::<(), falconer_native::choose::ChooseError>(())
+//! # Ok::<(), falconer_choice::ChooseError>(())
 //! ```
 
 mod account;
@@ -26,9 +26,8 @@ use std::path::{Path, PathBuf};
 
 use falconer::{Options, PermissionMode, SystemPrompt, find_cli};
 use falconer_event::Run;
+use falconer_native::NativeEngine;
 use falconer_scenario::Scenario;
-
-use crate::engine::NativeEngine;
 
 pub use account::Account;
 pub use credential::{Credential, Credentials, Serves};

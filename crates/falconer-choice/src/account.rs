@@ -4,8 +4,8 @@ use std::fmt;
 
 use falconer::{Auth, Billing};
 
-use super::credential::{Credential, Credentials, Serves};
-use super::environment::Environment;
+use crate::credential::{Credential, Credentials, Serves};
+use crate::environment::Environment;
 
 /// Who pays for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ impl fmt::Display for Account {
 
 impl Account {
     /// The credential to use for it, among those that were found.
-    pub(super) fn pick(
+    pub(crate) fn pick(
         self,
         looked: &Credentials,
         environment: &Environment,

@@ -11,7 +11,7 @@ use falconer_engine::{Standing, TrustStore, inspect, state_directory};
 use falconer_secret::Redactor;
 use serde_json::Value;
 
-use super::environment::Environment;
+use crate::environment::Environment;
 
 /// More than any settings file.
 const SETTINGS_LIMIT: u64 = 8 << 20;

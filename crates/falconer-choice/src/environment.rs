@@ -90,7 +90,7 @@ impl Environment {
     }
 
     /// Gives an engine these variables.
-    pub(super) fn apply(&self, options: Options) -> Options {
+    pub(crate) fn apply(&self, options: Options) -> Options {
         match self.kind {
             Kind::Inherited => options,
             Kind::Given => {

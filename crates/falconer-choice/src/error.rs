@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::account::Account;
-use super::credential::Credentials;
+use crate::account::Account;
+use crate::credential::Credentials;
 
 /// Why no engine could be chosen. Nothing was started.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ impl ChooseError {
 /// There is no such engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown engine `{0}`; there are `auto`, `claude`, `native` and `script`")]
-pub struct UnknownEngine(pub(super) String);
+pub struct UnknownEngine(pub(crate) String);
 
 fn cli_text(cli: &Result<PathBuf, Box<falconer::Error>>) -> String {
     match cli {
