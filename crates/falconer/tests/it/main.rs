@@ -16,6 +16,8 @@ mod ordering;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod scripted;
 #[cfg(test)]
 mod sessions;
