@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::place::{LIMIT, Place, Running};
 
@@ -13,9 +13,14 @@ const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_co
 /// Answers that do not end by themselves, which the generator would wait for. `streams`, `sse` and
 /// `socket` test them.
 const STREAMS: [&str; 3] = ["follow_session", "follow_everything", "open_socket"];
+const DESCRIPTION: &str = "openapi.json";
+/// The generator's own count of what it did.
+const REPORT: &str = "report.json";
 /// Each makes up requests of its own; the same ones in every run, so that a failure stays one.
 const SEEDS: [&str; 2] = ["1", "20260101"];
 const EXAMPLES: &str = "25";
+/// Fewer requests than this of one seed mean that the generator skips something.
+const LEAST_REQUESTS: u64 = 1_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_is_asked_the_answer_is_one_that_is_described() {
@@ -32,11 +37,14 @@ async fn attack(seed: &str) {
         config(&server).await,
     )
     .unwrap();
+    // As a file: of an address it would leave out the operation that serves the description.
+    let description = server.get("/openapi.json").await;
+    std::fs::write(place.root().join(DESCRIPTION), description.to_string()).unwrap();
     let python = std::env::var_os("FALCONER_PYTHON").unwrap_or_else(|| "python3".into());
     let mut command = tokio::process::Command::new(python);
     command
-        .args(["-m", "schemathesis.cli", "run"])
-        .arg(format!("{}/openapi.json", server.url))
+        .args(["-m", "schemathesis.cli", "run", DESCRIPTION])
+        .args(["--url", &server.url])
         .args(["--checks", CHECKS, "--phases", "coverage,fuzzing"])
         .args(["--max-examples", EXAMPLES, "--seed", seed, "--no-shrink"])
         .args(["--generation-database", "none", "--no-color"])
@@ -47,7 +55,8 @@ async fn attack(seed: &str) {
             "--request-timeout",
             "30",
         ])
-        .args(["--suppress-health-check", "all", "--warnings", "off"]);
+        .args(["--suppress-health-check", "all", "--warnings", "off"])
+        .args(["--report-json-path", REPORT]);
     for operation in STREAMS {
         command.args(["--exclude-operation-id", operation]);
     }
@@ -61,9 +70,30 @@ async fn attack(seed: &str) {
     let told = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}\n{error}");
+    let report = std::fs::read(place.root().join(REPORT)).unwrap();
+    check_coverage(&description, &serde_json::from_slice(&report).unwrap());
     // It was let in to the end, and it is still the server it was.
     server.get("/v1/me").await;
     server.stop().await;
+}
+
+/// Checks that the generator tried every operation that is described, but for the streams.
+fn check_coverage(description: &Value, report: &Value) {
+    let paths = description["paths"].as_object().unwrap();
+    let operations: Vec<&str> = paths
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values())
+        .filter_map(|operation| operation["operationId"].as_str())
+        .collect();
+    for stream in STREAMS {
+        assert!(operations.contains(&stream), "{stream} is not described");
+    }
+    let tried = operations.len() - STREAMS.len();
+    let counted = json!({"total": operations.len(), "selected": tried, "tested": tried,
+        "errored": 0, "skipped": 0, "skip_reasons": []});
+    assert_eq!(report["operations"], counted);
+    let requests = report["test_cases"]["generated"].as_u64().unwrap();
+    assert!(requests >= LEAST_REQUESTS, "{requests} requests");
 }
 
 /// With things that are there: made-up ids find nothing, and nothing is asked of them.
