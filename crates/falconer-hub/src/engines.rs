@@ -167,6 +167,14 @@ pub trait Engines: Send + Sync + 'static {
     /// If the engine is unknown, missing or has no credentials.
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError>;
 
+    /// Returns `true` if a process still writes the conversation of this session, such as an owner
+    /// that was stopped and lost it. Called before a run, off the async threads: it may look at
+    /// files.
+    fn is_conversation_open(&self, session: &SessionRecord) -> bool {
+        let _ = session;
+        false
+    }
+
     /// The widest permission mode that is not wider than `mode` and that sessions in this
     /// directory with this `config` may have. Called off the async threads: it may look at files.
     ///

@@ -1,9 +1,11 @@
 //! The engines a server has: those the other commands have.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use falconer::sessions::{Sessions, project_key};
 use falconer_choice::{ChooseError, Chosen, EngineChoice, EngineRequest, Environment, choose};
 use falconer_hub::{
     Bypass, Engines, Launch, LaunchError, ProjectTrust, SessionIsolation, SessionLimits,
@@ -11,6 +13,7 @@ use falconer_hub::{
 };
 use falconer_session::{ModelInfo, Policy};
 use falconer_store::SessionRecord;
+use rustix::fs::{FlockOperation, flock};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -122,6 +125,22 @@ impl Chooser {
 }
 
 impl Engines for Chooser {
+    /// The native engine keeps its transcript locked while it runs.
+    fn is_conversation_open(&self, session: &SessionRecord) -> bool {
+        let (Some(directory), Some(conversation)) =
+            (self.environment.claude_directory(), &session.native_session)
+        else {
+            return false;
+        };
+        let project = Sessions::open(directory)
+            .projects_dir()
+            .join(project_key(&session.cwd));
+        let transcript = File::open(project.join(format!("{conversation}.jsonl")));
+        // Shared: it is only asked whether somebody writes.
+        let asked = FlockOperation::NonBlockingLockShared;
+        transcript.is_ok_and(|file| flock(&file, asked) == Err(rustix::io::Errno::WOULDBLOCK))
+    }
+
     fn launch(&self, session: &SessionRecord) -> Result<Launch, LaunchError> {
         let isolation = SessionIsolation::of(&session.config).map_err(|text| {
             not_apart(

@@ -1,7 +1,8 @@
 //! Two `falconer serve` on one store, each with a state directory of its own.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -239,6 +240,151 @@ fn an_owner_that_slept_past_its_lease_writes_nothing() {
     assert_eq!(allow(&sleeper, &asked["data"]), 200, "an answer is carried");
     heir.follow_from(&session, told.len())
         .event("turn.completed");
+    assert_eq!(place.written().as_deref(), Some("hello\n"));
+}
+
+/// Asks a server to go on with a session in both ways; whichever is refused changes nothing.
+fn refusals(server: &Server, session: &Value, message: &Value) -> [(u16, Value); 2] {
+    let asked = [("/resume", None), ("/messages", Some(message))];
+    asked.map(|(rest, body)| {
+        let (status, problem) = server.call("POST", &path(session, rest), body);
+        (status, problem["code"].clone())
+    })
+}
+
+/// Sends a message that asks, allows what it asks for, and waits for the end of its turn.
+fn write_again(server: &Server, session: &Value, message: &Value) {
+    let before = events(server, session).len();
+    let sent = server.made(&path(session, "/messages"), message);
+    assert_eq!(sent["duplicate"], false, "{sent}");
+    let mut frames = server.follow_from(session, before);
+    let asked = frames.event("permission.requested");
+    assert_eq!(allow(server, &asked["data"]), 200);
+    frames.event("turn.completed");
+}
+
+#[test]
+fn a_stopped_owner_keeps_its_session_while_its_lease_lasts() {
+    let place = Place::new();
+    let (owner, other) = (place.server("one"), place.server("two"));
+    let (session, request) = place.waiting(&owner);
+    let message = json!({"client_msg_id": "2", "text": "write again"});
+    signal(&owner, Signal::STOP);
+    for _ in 0..5 {
+        let held = (409, json!("session_held"));
+        assert_eq!(
+            refusals(&other, &session, &message),
+            [held.clone(), held.clone()]
+        );
+        let (_, problem) = other.call("POST", &path(&session, "/resume"), None);
+        assert_eq!(problem["holder"]["process"], owner.process(), "{problem}");
+    }
+    signal(&owner, Signal::CONT);
+
+    // What was open is still open, and what was refused is not used up.
+    assert_eq!(allow(&owner, &request), 200);
+    owner.follow(&session).event("turn.completed");
+    write_again(&owner, &session, &message);
+    assert_eq!(place.written().as_deref(), Some("hello\nhello\n"));
+    let told = events(&owner, &session);
+    assert_eq!(count(&told, "run.completed"), 0, "{told:?}");
+    assert_eq!(count(&told, "turn.completed"), 2, "{told:?}");
+}
+
+#[test]
+fn a_session_of_a_stopped_owner_runs_elsewhere_once_that_is_awake() {
+    let place = Place::new();
+    let (sleeper, heir) = (place.brief("one"), place.brief("two"));
+    let (session, _) = place.waiting(&sleeper);
+    let message = json!({"client_msg_id": "2", "text": "write again"});
+    signal(&sleeper, Signal::STOP);
+    until("the heir did not take the session over", || {
+        state(&heir, &session) == "interrupted"
+    });
+    let told = events(&heir, &session);
+    for _ in 0..5 {
+        let held = (409, json!("session_held"));
+        assert_eq!(
+            refusals(&heir, &session, &message),
+            [held.clone(), held.clone()]
+        );
+        assert_eq!(state(&heir, &session), "interrupted");
+    }
+    assert_eq!(events(&heir, &session), told, "nothing was begun");
+    signal(&sleeper, Signal::CONT);
+    until("the sleeper keeps the conversation", || {
+        let (status, problem) = heir.call("POST", &path(&session, "/resume"), None);
+        assert!(
+            status == 200 || problem["code"] == "session_held",
+            "{status} {problem}"
+        );
+        status == 200
+    });
+    write_again(&heir, &session, &message);
+    assert_eq!(place.written().as_deref(), Some("hello\n"));
+    let told = events(&heir, &session);
+    assert_eq!(count(&told, "turn.completed"), 1, "{told:?}");
+}
+
+/// A process that keeps the store for itself, as one that is stopped in the middle of a write.
+struct Writer(Child);
+
+impl Writer {
+    fn of(store: &Path) -> Self {
+        let python = std::env::var_os("FALCONER_PYTHON").unwrap_or_else(|| "python3".into());
+        let keep = "import sqlite3, sys\n\
+            store = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\
+            store.execute('BEGIN IMMEDIATE')\n\
+            print('kept', flush=True)\n\
+            sys.stdin.read()";
+        let mut child = Command::new(python)
+            .args(["-c", keep])
+            .arg(store)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "kept\n");
+        Self(child)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn an_owner_stopped_in_a_write_makes_the_store_unavailable() {
+    let place = Place::new();
+    let (sleeper, heir) = (place.brief("one"), place.brief("two"));
+    let (session, _) = place.waiting(&sleeper);
+    let message = json!({"client_msg_id": "2", "text": "write again"});
+    let writer = Writer::of(&place.root.join("store.db"));
+    signal(&sleeper, Signal::STOP);
+    // Each refusal of the store takes as long as it is waited for, so it is asked once.
+    until("the lease does not run out", || {
+        let (status, problem) = heir.call("POST", &path(&session, "/messages"), Some(&message));
+        let is_held = status == 409 && problem["code"] == "session_held";
+        let is_unavailable = status == 503 && problem["code"] == "unavailable";
+        assert!(is_held || is_unavailable, "{status} {problem}");
+        is_unavailable
+    });
+    drop(writer);
+    until("the heir did not take the session over", || {
+        state(&heir, &session) == "interrupted"
+    });
+    signal(&sleeper, Signal::CONT);
+    until("the sleeper keeps the conversation", || {
+        heir.call("POST", &path(&session, "/resume"), None).0 == 200
+    });
+    write_again(&heir, &session, &message);
     assert_eq!(place.written().as_deref(), Some("hello\n"));
 }
 

@@ -37,7 +37,7 @@ impl Keeper {
         let new = self.new_input(message).await?;
         let claimed = match &self.run {
             Some(_) => None,
-            None => Some(self.claim().await?),
+            None => Some(self.claim_to_run().await?),
         };
         let input = match self.insert(new, claimed).await {
             Ok(Inserted::New(input)) => input,

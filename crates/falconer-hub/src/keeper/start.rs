@@ -7,7 +7,7 @@ use std::time::Duration;
 use falconer::Options;
 use falconer::PermissionMode;
 use falconer_event::RunId;
-use falconer_session::{OnMissing, Resume, Session, SessionSpec};
+use falconer_session::{Holder, LockError, OnMissing, Resume, Session, SessionSpec};
 use falconer_store::{Claim, Fence, Guard, LivePatch, SessionRecord, SessionState};
 
 use tokio::time::Instant;
@@ -35,8 +35,35 @@ impl Keeper {
         if self.run.is_some() {
             return Ok(());
         }
-        let fence = self.claim().await?;
+        let fence = self.claim_to_run().await?;
         self.start_claimed(fence).await
+    }
+
+    /// Claims the session for a run. A process that lost the session and cannot know it yet, because
+    /// it was stopped, may still hold the conversation: then nothing is changed.
+    pub(super) async fn claim_to_run(&self) -> Result<Fence, Error> {
+        let fence = self.claim().await?;
+        let is_free = self.check_conversation().await;
+        self.or_let_go(fence, is_free).await?;
+        Ok(fence)
+    }
+
+    async fn check_conversation(&self) -> Result<(), Error> {
+        let record = self.shared.store.session(&self.session).await?;
+        let Some(conversation) = record.native_session.clone() else {
+            return Ok(());
+        };
+        // The run takes it again.
+        drop(self.shared.locks.try_lock(&conversation)?);
+        let engines = self.shared.config.engines.clone();
+        let looking = tokio::task::spawn_blocking(move || engines.is_conversation_open(&record));
+        // What cannot be looked at is refused by the engine.
+        if !looking.await.unwrap_or_default() {
+            return Ok(());
+        }
+        let holder = Holder::Other(None);
+        let session = conversation;
+        Err(LockError::Held { session, holder }.into())
     }
 
     /// Starts the engine of a session that was claimed for it.
