@@ -1,4 +1,5 @@
-//! Forms in which a secret is written: as it is, escaped, percent-encoded, in Base64.
+//! Forms in which a secret is written: as it is, escaped, percent-encoded, in Base64, as hexadecimal
+//! digits.
 
 use std::fmt::Write as _;
 
@@ -12,6 +13,7 @@ const SHORTEST_ENCODED: usize = 14;
 pub(crate) fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![spelled(secret)];
     forms.extend((0..3).filter_map(|shift| base64(secret, shift)));
+    forms.extend(hexadecimal(secret));
     forms
 }
 
@@ -59,13 +61,28 @@ fn base64(secret: &str, shift: usize) -> Option<String> {
     let mut out = String::new();
     for (index, letter) in own.chars().enumerate() {
         if index > 0 {
-            out.push_str(r"\n?");
+            out.push_str(r"(?:\r?\n|\\+r?\\*n)?");
         }
         match letter {
             '+' => out.push_str(r"(?:\+|-|%2[Bb])"),
             '/' => out.push_str(r"(?:\\*/|_|%2[Ff])"),
             plain => out.push(plain),
         }
+    }
+    Some(out)
+}
+
+/// A pattern for the bytes as digits, together or with a sign between them.
+fn hexadecimal(secret: &str) -> Option<String> {
+    if secret.len() * 2 < SHORTEST_ENCODED {
+        return None;
+    }
+    let mut out = String::new();
+    for (index, byte) in secret.bytes().enumerate() {
+        if index > 0 {
+            out.push_str(r"(?:[ :\n-]|\\+n|\\+x)?");
+        }
+        let _ = write!(out, "(?i:{byte:02x})");
     }
     Some(out)
 }

@@ -202,3 +202,33 @@ fn very_long_secrets_are_found_piece_by_piece() {
     let clean = redactor.text(&format!("a {secret} b")).unwrap();
     assert!(clean.len() < 100, "{clean}");
 }
+
+#[test]
+fn a_secret_is_taken_out_as_digits_too() {
+    let secret = "canary-VALUE-42+x/y";
+    let redactor = Redactor::new([secret]);
+    let digits: Vec<String> = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    for separator in ["", " ", ":", "-", "\n", "\\n", "\\x"] {
+        let lower = digits.join(separator);
+        for text in [
+            lower.clone(),
+            digits.join(separator).replace('a', "A"),
+            format!("<{lower}>"),
+        ] {
+            let shown = redactor.clean(text.clone());
+            assert!(shown.contains(REDACTED), "{text:?} became {shown:?}");
+            assert!(!shown.contains(&digits[3..8].join(separator)), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn a_secret_in_base64_is_found_across_lines() {
+    let redactor = Redactor::new(["canary-VALUE-0123456789"]);
+    let encoded = "Y2FuYXJ5LVZBTFVFLTAxMjM0NTY3ODk=";
+    for line in ["\n", "\r\n", "\\n", "\\r\\n", "\\\\n"] {
+        let text = format!("{}{line}{}", &encoded[..10], &encoded[10..]);
+        let shown = redactor.clean(text.clone());
+        assert!(shown.starts_with(REDACTED), "{text:?} became {shown:?}");
+    }
+}
