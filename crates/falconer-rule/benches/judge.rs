@@ -64,17 +64,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let judged = |rounds: usize, command: &str| {
         let input = json!({ "command": command });
-        let call = Call::new("Bash", &input, directory);
         least(rounds, || {
+            // A call that was judged before has been read already.
+            let call = Call::new("Bash", &input, directory);
             std::hint::black_box((rules.judge(&call), protected_by(&call)));
         })
     };
-    let ordinary = read(500, ORDINARY);
+    let (ordinary, by_rules) = (read(500, ORDINARY), judged(500, ORDINARY));
     println!(
-        "{} bytes: read {ordinary:?}, judged by {} rules and the protected places {:?}",
+        "{} bytes: read {ordinary:?}, judged by {} rules and the protected places {by_rules:?}",
         ORDINARY.len(),
         RULES.len(),
-        judged(500, ORDINARY),
     );
     let (most, command) = long_commands()
         .map(|command| (read(3, &command).max(judged(3, &command)), command))
@@ -85,7 +85,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "the slowest long command, {start:?}… with {} bytes: {most:?}",
         command.len()
     );
-    if ordinary > Duration::from_micros(200) || most > Duration::from_millis(25) {
+    let is_slow = ordinary > Duration::from_micros(200) || by_rules > Duration::from_micros(280);
+    if is_slow || most > Duration::from_millis(25) {
         return Err("judging a command takes several times as long as it should".into());
     }
     Ok(())

@@ -9,6 +9,8 @@ pub struct CommandPattern {
     pieces: Vec<String>,
     /// A trailing ` *`: the bare command matches, too, and a word has to end there.
     bare: Option<Box<CommandPattern>>,
+    /// The same for a program without its directory, if it has one.
+    named: Option<Box<CommandPattern>>,
 }
 
 impl CommandPattern {
@@ -23,7 +25,7 @@ impl CommandPattern {
         }
         match written.strip_suffix(" *") {
             Some(start) => Self::beginning(start),
-            None => Self::plain(written),
+            None => Self::plain(written).with_name(),
         }
     }
 
@@ -31,7 +33,7 @@ impl CommandPattern {
     pub fn beginning(start: &str) -> Self {
         let start = start.trim_end();
         if start.is_empty() {
-            return Self::plain("*");
+            return Self::plain("*").with_name();
         }
         let bare = Self::plain(start);
         let mut pieces = bare.pieces.clone();
@@ -39,10 +41,17 @@ impl CommandPattern {
             last.push(' ');
         }
         pieces.push(String::new());
-        Self {
+        let whole = Self {
             pieces,
             bare: Some(Box::new(bare)),
-        }
+            named: None,
+        };
+        whole.with_name()
+    }
+
+    fn with_name(mut self) -> Self {
+        self.named = self.without_directory().map(Box::new);
+        self
     }
 
     fn plain(written: &str) -> Self {
@@ -55,7 +64,11 @@ impl CommandPattern {
                 _ => push(&mut pieces, Some(letter)),
             }
         }
-        Self { pieces, bare: None }
+        Self {
+            pieces,
+            bare: None,
+            named: None,
+        }
     }
 
     /// Whether it has no star.
@@ -79,7 +92,7 @@ impl CommandPattern {
     /// Whether a text is meant by a rule that forbids: the directory of a program counts for
     /// nothing, because it has other names.
     pub(crate) fn matches_named(&self, text: &str) -> bool {
-        self.matches(text) || self.without_directory().is_some_and(|it| it.matches(text))
+        self.matches(text) || self.named.as_ref().is_some_and(|it| it.matches(text))
     }
 
     /// `/usr/bin/rm *` as `rm *`.
@@ -108,7 +121,7 @@ impl CommandPattern {
         if self.is_exact() {
             return !part.is_attached && self.matches(&part.text());
         }
-        self.matches(&bare.text()) && self.spells_hatches(bare)
+        self.matches(&bare.text()) && self.spells_hatches(bare.into_owned())
     }
 
     /// Whether every word with which the program leaves its frame is in the rule.

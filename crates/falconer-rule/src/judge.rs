@@ -13,6 +13,7 @@ use crate::call::Call;
 use crate::effect::Effect;
 use crate::location::Location;
 use crate::path_pattern::Anchors;
+use crate::restrict::Footprint;
 use crate::rule::Rule;
 use crate::set::RuleSet;
 use crate::shell::{self, NotPlain};
@@ -111,18 +112,28 @@ pub fn judge(rules: &[(Effect, Rule)], call: &Call<'_>) -> Judgement {
 pub(crate) struct Case<'c> {
     rules: &'c RuleSet,
     call: &'c Call<'c>,
-    subject: Subject,
+    subject: &'c Subject,
     /// Where a command starts.
     start: Location,
+    /// Of a command.
+    footprint: Option<Footprint<'c>>,
 }
 
 impl<'c> Case<'c> {
     pub(crate) fn new(rules: &'c RuleSet, call: &'c Call<'c>) -> Self {
+        let subject = call.subject();
+        let footprint = match subject {
+            Subject::Command { text, script } => {
+                Some(Footprint::new(text, script.as_ref(), call.start()))
+            }
+            _ => None,
+        };
         Self {
             rules,
             call,
-            subject: Subject::of(call),
-            start: Location::new(call.cwd, call.home),
+            subject,
+            start: call.start(),
+            footprint,
         }
     }
 
@@ -138,7 +149,7 @@ impl<'c> Case<'c> {
 
     /// A command that cannot be compared with the rules there are.
     fn not_understood(&self) -> Option<Judgement> {
-        let Subject::Command { script, .. } = &self.subject else {
+        let Subject::Command { script, .. } = self.subject else {
             return None;
         };
         let why = match script {
@@ -172,7 +183,7 @@ impl<'c> Case<'c> {
     }
 
     fn no_match(&self) -> Judgement {
-        let because = match &self.subject {
+        let because = match self.subject {
             Subject::Command {
                 script: Ok(script), ..
             } => self.part_without_rule(script),

@@ -66,7 +66,7 @@ pub use place::{Found, Place};
 pub use protected::{
     is_guarded, is_protected, mentioned, protected_by, protected_write, writes_unknown,
 };
-pub use restrict::{may_touch_unknown, restricts_command};
+pub use restrict::Footprint;
 pub use rule::{Rule, RuleError, UnknownTool};
 pub use set::{RuleSet, UselessRule};
 pub use spelling::nearest;

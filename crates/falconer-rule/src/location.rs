@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -25,7 +26,7 @@ pub struct Location {
 /// What is known of the disk.
 #[derive(Debug)]
 struct Seen {
-    places: HashMap<PathBuf, Place>,
+    places: HashMap<OsString, Rc<Place>>,
     /// What patterns mean in directories; none if that cannot be told.
     patterns: HashMap<(PathBuf, String), Option<Vec<PathBuf>>>,
     /// Entries of directories that may still be looked at.
@@ -36,7 +37,7 @@ struct Seen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Where {
     /// One of these.
-    At(Vec<Place>),
+    At(Vec<Rc<Place>>),
     /// Nobody can tell before it runs.
     Unknown,
 }
@@ -45,7 +46,7 @@ impl Where {
     /// Whether something is true of all places, and all are known.
     pub fn all(&self, test: impl Fn(&Place) -> bool) -> bool {
         match self {
-            Self::At(places) => places.iter().all(test),
+            Self::At(places) => places.iter().all(|place| test(place)),
             Self::Unknown => false,
         }
     }
@@ -53,15 +54,15 @@ impl Where {
     /// Whether something is true of a place it may be.
     pub fn any(&self, test: impl Fn(&Place) -> bool) -> bool {
         match self {
-            Self::At(places) => places.iter().any(test),
+            Self::At(places) => places.iter().any(|place| test(place)),
             Self::Unknown => false,
         }
     }
 
     /// One place, to name it.
-    pub fn first(&self) -> Option<Place> {
+    pub fn first(&self) -> Option<&Place> {
         match self {
-            Self::At(places) => places.first().cloned(),
+            Self::At(places) => places.first().map(Rc::as_ref),
             Self::Unknown => None,
         }
     }
@@ -103,9 +104,9 @@ impl Location {
     }
 
     /// Takes note of directories that a program may go to by itself.
-    pub(crate) fn may_also_be(&mut self, places: Vec<Place>) {
-        self.bases
-            .extend(places.into_iter().map(|place| place.real));
+    pub(crate) fn may_also_be(&mut self, places: &[Rc<Place>]) {
+        let places = places.iter().map(|place| place.real.clone());
+        self.bases.extend(places);
         self.bases.truncate(MAX_BASES);
     }
 
@@ -114,7 +115,7 @@ impl Location {
         match places {
             Some(Where::At(places)) => {
                 // Whether it was run, or failed, nobody knows: the old ones stay possible.
-                let new = places.into_iter().map(|place| place.real);
+                let new = places.into_iter().map(|place| place.real.clone());
                 self.bases.extend(new);
                 if self.bases.len() > MAX_BASES {
                     self.bases.clear();
@@ -150,10 +151,10 @@ impl Location {
     fn literal_places(&self, word: &Word, path: &str) -> Where {
         match (word.text.starts_with('~'), path.strip_prefix('~')) {
             (true, Some(below)) => match &self.home {
-                Some(home) => self.at([home.join(below.trim_start_matches('/'))]),
+                Some(home) => self.at(&home.join(below.trim_start_matches('/'))),
                 None => Where::Unknown,
             },
-            _ if Path::new(path).is_absolute() => self.at([PathBuf::from(path)]),
+            _ if Path::new(path).is_absolute() => self.at(Path::new(path)),
             _ if self.bases.is_empty() => Where::Unknown,
             _ => Where::At(
                 self.bases
@@ -164,8 +165,8 @@ impl Location {
         }
     }
 
-    fn at(&self, paths: impl IntoIterator<Item = PathBuf>) -> Where {
-        Where::At(paths.into_iter().map(|path| self.place(path)).collect())
+    fn at(&self, path: &Path) -> Where {
+        Where::At(vec![self.place(path)])
     }
 
     fn files(&self, base: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
@@ -178,24 +179,30 @@ impl Location {
             .clone()
     }
 
-    fn below(&self, base: &Path, path: &str) -> Place {
+    fn below(&self, base: &Path, path: &str) -> Rc<Place> {
         let whole = base.join(path);
-        let seen = self.seen.borrow().places.get(&whole).cloned();
+        self.seen(&whole, || self.place(base).below(Path::new(path)))
+    }
+
+    fn place(&self, path: &Path) -> Rc<Place> {
+        self.seen(path, || Place::of(path))
+    }
+
+    /// Looks a path up unless that was done before. The spelling counts: another one of the same
+    /// path is looked up on its own.
+    fn seen(&self, path: &Path, look_up: impl FnOnce() -> Place) -> Rc<Place> {
+        let key: &OsStr = path.as_os_str();
+        let seen = self.seen.borrow().places.get(key).cloned();
         seen.unwrap_or_else(|| {
-            let place = self.place(base.to_owned()).below(Path::new(path));
-            self.seen.borrow_mut().places.insert(whole, place.clone());
+            let place = Rc::new(look_up());
+            let mut seen = self.seen.borrow_mut();
+            seen.places.insert(key.to_owned(), Rc::clone(&place));
             place
         })
     }
 
-    fn place(&self, path: PathBuf) -> Place {
-        let mut seen = self.seen.borrow_mut();
-        let place = seen.places.entry(path);
-        place.or_insert_with_key(|path| Place::of(path)).clone()
-    }
-
     /// The files that a pattern means now; none if that cannot be told.
-    pub fn expanded(&self, word: &Word) -> Option<Vec<Place>> {
+    pub fn expanded(&self, word: &Word) -> Option<Vec<Rc<Place>>> {
         let pattern = word.glob.as_deref()?;
         if word.text.starts_with('~') || self.bases.is_empty() {
             return None;
@@ -204,7 +211,7 @@ impl Location {
         let found: Option<Vec<Vec<PathBuf>>> =
             bases.map(|base| self.files(base, pattern)).collect();
         let found = found?.into_iter().flatten();
-        Some(found.map(|path| self.place(path)).collect())
+        Some(found.map(|path| self.place(&path)).collect())
     }
 }
 

@@ -33,6 +33,8 @@ pub struct PathPattern {
     roots: Vec<PathBuf>,
     lines: Vec<String>,
     capitals: Capitals,
+    /// A piece of text that every path has which it covers, if there is one.
+    needed: Option<String>,
     /// Made when it is first needed: most sessions never look.
     matcher: OnceLock<Option<Gitignore>>,
 }
@@ -52,6 +54,7 @@ impl PathPattern {
         roots.dedup();
         Ok(Self {
             roots,
+            needed: needed(&lines),
             lines,
             capitals,
             matcher: OnceLock::new(),
@@ -74,7 +77,7 @@ impl PathPattern {
             return true;
         };
         place
-            .names()
+            .different_names()
             .any(|name| self.covers_name(matcher, name, place.is_dir))
     }
 
@@ -83,12 +86,22 @@ impl PathPattern {
         let Some(matcher) = self.matcher() else {
             return false;
         };
-        let mut names = place.names();
+        let mut names = place.different_names();
         place.is_clear && names.all(|name| self.covers_name(matcher, name, place.is_dir))
     }
 
+    /// Returns whether a path has what every covered path has, whatever its capitals.
+    fn may_cover(&self, path: &Path) -> bool {
+        let path = path.as_os_str().as_encoded_bytes();
+        let Some(needed) = self.needed.as_deref().filter(|_| path.is_ascii()) else {
+            return true;
+        };
+        let mut windows = path.windows(needed.len());
+        windows.any(|window| window.eq_ignore_ascii_case(needed.as_bytes()))
+    }
+
     fn covers_name(&self, matcher: &Gitignore, name: &Path, is_dir: bool) -> bool {
-        self.roots.iter().any(|root| {
+        let is_below = |root: &PathBuf| {
             let below = name.strip_prefix(root).ok();
             below
                 .filter(|below| !below.as_os_str().is_empty())
@@ -96,8 +109,22 @@ impl PathPattern {
                     let found = matcher.matched_path_or_any_parents(below, is_dir);
                     found.is_ignore()
                 })
-        })
+        };
+        self.may_cover(name) && self.roots.iter().any(is_below)
     }
+}
+
+/// The longest piece of a pattern that stands for itself.
+fn needed(lines: &[String]) -> Option<String> {
+    let last = lines.last()?;
+    let may_vary = |line: &String| !line.is_ascii() || line.contains(['[', '{', '\\', '!']);
+    if lines.iter().any(may_vary) {
+        return None;
+    }
+    let pieces = last.split(['*', '?', '/', '#', ' ']);
+    let longest = pieces.max_by_key(|piece| piece.len())?;
+    let is_everywhere = lines.iter().all(|line| line.contains(longest));
+    (is_everywhere && !longest.is_empty()).then(|| longest.to_owned())
 }
 
 fn builder(lines: &[String], capitals: Capitals) -> Result<GitignoreBuilder, ignore::Error> {
@@ -149,4 +176,28 @@ fn anchor(written: &str, anchors: &Anchors) -> Result<(PathBuf, String), RulePro
         return Err(RuleProblem::Pattern(text));
     }
     Ok((root, rest.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Capitals, lines, needed};
+
+    #[test]
+    fn a_piece_is_needed_only_if_every_path_has_it() {
+        let table = [
+            (".env", Some(".env")),
+            ("secrets/**", Some("secrets")),
+            ("a/**/my-keys?.pem", Some("my-keys")),
+            ("/etc/*", Some("etc")),
+            ("**", None),
+            ("{a,b}.txt", None),
+            ("[s]ecret", None),
+            ("a\\*b", None),
+            ("schl\u{fc}ssel", None),
+        ];
+        for (glob, piece) in table {
+            let lines = lines(glob.to_owned(), Capitals::Ignored);
+            assert_eq!(needed(&lines).as_deref(), piece, "{glob}");
+        }
+    }
 }

@@ -71,6 +71,13 @@ impl Place {
     pub fn names(&self) -> impl Iterator<Item = &Path> {
         [self.spelled.as_path(), self.real.as_path()].into_iter()
     }
+
+    /// Both names, once if they are the same.
+    pub(crate) fn different_names(&self) -> impl Iterator<Item = &Path> {
+        let is_other = self.real.as_os_str() != self.spelled.as_os_str();
+        let real = is_other.then_some(self.real.as_path());
+        [self.spelled.as_path()].into_iter().chain(real)
+    }
 }
 
 fn spelled(path: &Path) -> PathBuf {
@@ -99,8 +106,8 @@ struct Walk {
     /// What is left of the path; the next name is the last.
     todo: Vec<OsString>,
     links: usize,
-    /// Whether the last name is there, as far as is known.
-    exists: bool,
+    /// Names at the end that are not there; below them there is nothing to look up.
+    missing: usize,
 }
 
 impl Walk {
@@ -109,7 +116,7 @@ impl Walk {
             real,
             todo: reversed(path),
             links: 0,
-            exists: true,
+            missing: 0,
         }
     }
 
@@ -117,7 +124,7 @@ impl Walk {
         let is_clear = self.run() && is_clear;
         Place {
             spelled,
-            is_dir: self.exists && self.real.is_dir(),
+            is_dir: self.missing == 0 && self.real.is_dir(),
             real: self.real,
             is_clear,
         }
@@ -130,7 +137,7 @@ impl Walk {
                 Some(".") => {}
                 Some("..") => {
                     self.real.pop();
-                    self.exists = true;
+                    self.missing = self.missing.saturating_sub(1);
                 }
                 _ => self.enter(&name),
             }
@@ -143,6 +150,11 @@ impl Walk {
 
     fn enter(&mut self, name: &OsString) {
         let next = self.real.join(name);
+        if self.missing > 0 {
+            self.missing += 1;
+            self.real = next;
+            return;
+        }
         match std::fs::read_link(&next) {
             Ok(target) => {
                 self.links += 1;
@@ -150,7 +162,7 @@ impl Walk {
                 self.todo.extend(reversed(&target));
             }
             Err(error) => {
-                self.exists = error.kind() != ErrorKind::NotFound;
+                self.missing = usize::from(error.kind() == ErrorKind::NotFound);
                 self.real = next;
             }
         }

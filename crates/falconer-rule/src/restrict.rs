@@ -4,136 +4,144 @@ mod history;
 mod mention;
 mod named;
 mod reach;
+mod tree;
+mod unnamed;
+mod words;
 
-use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::rc::Rc;
 
+use self::mention::Mentions;
+use self::unnamed::{Kind, Unnamed};
+use self::words::{Words, read_words, written_words};
 use crate::command_pattern::CommandPattern;
 use crate::location::{Location, Where};
 use crate::matcher::Matcher;
 use crate::path_pattern::PathPattern;
 use crate::place::Place;
-use crate::shell::{self, Direction, Inner, Meaning, Part, Script, Unparsable, Word};
-use crate::subject::naming;
+use crate::shell::{self, Inner, Meaning, Script, Unparsable};
 
-/// Whether a rule that denies or asks is about a command, or a part of it.
-pub fn restricts_command(
-    matcher: &Matcher,
-    command: &str,
-    script: Result<&Script, &Unparsable>,
-    location: Location,
-) -> bool {
-    let meanings = script.map(Script::meanings);
-    match (matcher, meanings) {
-        (Matcher::Command(pattern), Ok(parts)) => {
-            pattern.matches_named(shell::one_line(command))
-                || parts.iter().any(|part| is_meant(pattern, part))
-        }
-        (Matcher::Command(pattern), Err(_)) => {
-            pieces(command).any(|piece| pattern.matches_named(piece))
-        }
-        (Matcher::Read(pattern), Ok(parts)) => any_file(parts, location, read_words, pattern),
-        (Matcher::Edit(pattern), Ok(parts)) => any_file(parts, location, written_words, pattern),
-        _ => false,
-    }
+/// What rules that deny or ask are compared with: found out once per command, when the first of
+/// them wants to know.
+#[derive(Debug)]
+pub struct Footprint<'s> {
+    command: &'s str,
+    script: Result<&'s Script, &'s Unparsable>,
+    /// Where the command starts.
+    start: Location,
+    read: OnceCell<Vec<Rc<Place>>>,
+    written: OnceCell<Vec<Rc<Place>>>,
+    may_read: OnceCell<Unnamed>,
+    may_write: OnceCell<Unnamed>,
+    may_name: OnceCell<Unnamed>,
+    mentions: OnceCell<Mentions<'s>>,
 }
 
-/// Whether a rule that denies or asks may be about something that is only known when the command
-/// runs: a word that expands, a shell that reads its input, a file on the way through a directory.
-pub fn may_touch_unknown(
-    matcher: &Matcher,
-    command: &str,
-    script: &Script,
-    location: Location,
-) -> bool {
-    let meanings = script.meanings();
-    match matcher {
-        Matcher::Command(pattern) => {
-            let may_reach = |part: &Meaning| reach::may_reach(pattern, part);
-            meanings.iter().any(may_reach) || mention::mentions(pattern, command, script.parts())
+impl<'s> Footprint<'s> {
+    /// The footprint of a command that starts in a place.
+    pub fn new(
+        command: &'s str,
+        script: Result<&'s Script, &'s Unparsable>,
+        start: Location,
+    ) -> Self {
+        Self {
+            command,
+            script,
+            start,
+            read: OnceCell::new(),
+            written: OnceCell::new(),
+            may_read: OnceCell::new(),
+            may_write: OnceCell::new(),
+            may_name: OnceCell::new(),
+            mentions: OnceCell::new(),
         }
-        Matcher::Read(_) | Matcher::Edit(_) | Matcher::AnyPath { .. } => {
-            may_touch_file(matcher, meanings, location)
-        }
-        _ => false,
     }
-}
 
-/// Whether a rule on files may be about one that parts reach without naming it.
-fn may_touch_file(matcher: &Matcher, meanings: &[Meaning], mut location: Location) -> bool {
-    let words: Words = match matcher {
-        Matcher::Edit(_) => written_words,
-        _ => named_words,
-    };
-    // What patterns mean has changed by then.
-    let is_pattern = |part: &Part| part.words.iter().any(|word| word.glob.is_some());
-    let sets_patterns = |part: &Part| {
-        part.name() == Some("shopt") || part.assignments.iter().any(|it| it.name == "GLOBIGNORE")
-    };
-    let mut parts = meanings.iter().map(|meaning| &meaning.part);
-    if parts.clone().any(sets_patterns) && parts.any(is_pattern) {
-        return true;
+    /// Returns whether a rule that denies or asks is about the command, or a part of it.
+    pub fn is_met_by(&self, matcher: &Matcher) -> bool {
+        match (matcher, self.script) {
+            (Matcher::Command(pattern), Ok(script)) => {
+                let mut parts = script.meanings().iter();
+                pattern.matches_named(shell::one_line(self.command))
+                    || parts.any(|part| is_meant(pattern, part))
+            }
+            (Matcher::Command(pattern), Err(_)) => {
+                pieces(self.command).any(|piece| pattern.matches_named(piece))
+            }
+            (Matcher::Read(pattern), Ok(script)) => {
+                let places = || self.places(script, read_words);
+                touches_one(pattern, self.read.get_or_init(places))
+            }
+            (Matcher::Edit(pattern), Ok(script)) => {
+                let places = || self.places(script, written_words);
+                touches_one(pattern, self.written.get_or_init(places))
+            }
+            _ => false,
+        }
     }
-    meanings.iter().any(|meaning| {
-        let part = &meaning.part;
-        let unknown = words(part).iter().any(|word| is_unknown(word, &location));
-        let on_the_way = match matcher {
+
+    /// Returns whether a rule that denies or asks may be about something that is only known when
+    /// the command runs: a word that expands, a shell that reads its input, a file on the way
+    /// through a directory. A command that cannot be read may do anything.
+    pub fn may_be_met_by(&self, matcher: &Matcher) -> bool {
+        let Ok(script) = self.script else {
+            return true;
+        };
+        let unnamed = |kind: Kind| Unnamed::of(kind, script.meanings(), self.start.clone());
+        match matcher {
+            Matcher::Command(pattern) => {
+                let mentions = || Mentions::new(self.command, script.meanings());
+                let mut parts = script.meanings().iter();
+                parts.any(|part| reach::may_reach(pattern, part))
+                    || self.mentions.get_or_init(mentions).has(pattern)
+            }
             Matcher::Read(pattern) => {
-                reach::may_come_across(pattern, meaning, &location)
-                    || named::may_read(pattern, meaning, &location)
-                    || history::may_show(meaning, &location)
+                let files = self.may_read.get_or_init(|| unnamed(Kind::Read));
+                files.may_touch(pattern)
             }
-            Matcher::Edit(pattern) => named::may_write(pattern, meaning, &location),
-            _ => named::reads_unnamed(meaning) || history::may_show(meaning, &location),
-        };
-        let in_script = |inner: &Inner| match inner {
-            Inner::Read(parts) => {
-                let is_opaque = |inner: &Meaning| shell::stripped(&inner.part).opaque.is_some();
-                parts.iter().any(is_opaque) || may_touch_file(matcher, parts, location.clone())
+            Matcher::Edit(pattern) => {
+                let files = self.may_write.get_or_init(|| unnamed(Kind::Edit));
+                files.may_touch(pattern)
             }
-            Inner::Unparsable(_) => true,
-        };
-        let in_scripts = || meaning.goes_deeper || meaning.scripts.iter().any(in_script);
-        let touches = unknown || on_the_way || in_scripts();
-        location.follow(part);
-        touches
-    })
-}
-
-/// An option is no file, but its value may be one.
-fn is_unknown(word: &Word, location: &Location) -> bool {
-    let option = word.literal.as_deref().filter(|it| it.starts_with('-'));
-    if option.is_some_and(|option| !option.contains('=')) {
-        return false;
+            Matcher::AnyPath { .. } => {
+                let files = self.may_name.get_or_init(|| unnamed(Kind::Any));
+                files.may_be_any()
+            }
+            _ => false,
+        }
     }
-    match word.glob {
-        Some(_) => location.expanded(word).is_none(),
-        None => location.places(word) == Where::Unknown,
+
+    fn places(&self, script: &Script, words: Words) -> Vec<Rc<Place>> {
+        let mut found = Vec::new();
+        collect(script.meanings(), self.start.clone(), words, &mut found);
+        once_each(found)
     }
 }
 
-/// Finds the words of a part that may be files.
-type Words = for<'p> fn(&'p Part) -> Vec<Cow<'p, Word>>;
+/// Collects the places that words of parts mean, in scripts of theirs, too.
+fn collect(parts: &[Meaning], mut location: Location, words: Words, found: &mut Vec<Rc<Place>>) {
+    for meaning in parts {
+        for word in words(&meaning.part) {
+            if let Where::At(places) = location.places(&word) {
+                found.extend(places);
+            }
+        }
+        for inner in &meaning.scripts {
+            collect(inner.parts(), location.clone(), words, found);
+        }
+        location.follow(&meaning.part);
+    }
+}
 
-fn any_file(
-    parts: &[Meaning],
-    mut location: Location,
-    words: Words,
-    pattern: &PathPattern,
-) -> bool {
-    parts.iter().any(|meaning| {
-        let part = &meaning.part;
-        let touches = |place: &Place| pattern.touches(place);
-        let hit = words(part)
-            .iter()
-            .any(|word| location.places(word).any(touches));
-        let in_script = || {
-            let mut scripts = meaning.scripts.iter().map(Inner::parts);
-            scripts.any(|inner| any_file(inner, location.clone(), words, pattern))
-        };
-        let hit = hit || in_script();
-        location.follow(part);
-        hit
-    })
+/// Drops repeated places: those that were looked up once are the same.
+fn once_each(mut places: Vec<Rc<Place>>) -> Vec<Rc<Place>> {
+    places.sort_unstable_by_key(Rc::as_ptr);
+    places.dedup_by(|one, other| Rc::ptr_eq(one, other));
+    places
+}
+
+fn touches_one(pattern: &PathPattern, places: &[Rc<Place>]) -> bool {
+    places.iter().any(|place| pattern.touches(place))
 }
 
 fn is_meant(pattern: &CommandPattern, meaning: &Meaning) -> bool {
@@ -149,54 +157,4 @@ fn is_meant(pattern: &CommandPattern, meaning: &Meaning) -> bool {
 fn pieces(command: &str) -> impl Iterator<Item = &str> {
     let ends = [';', '|', '&', '\n', '(', ')', '`', '{', '}'];
     command.split(ends).map(str::trim)
-}
-
-/// Every word that may be a file: better one too many.
-fn read_words(part: &Part) -> Vec<Cow<'_, Word>> {
-    let redirects = part.redirects.iter();
-    let opened = redirects.filter(|redirect| redirect.direction == Direction::Read);
-    let mut words: Vec<_> = opened.map(|it| Cow::Borrowed(&it.file)).collect();
-    if matches!(part.name(), Some("echo" | "printf" | "cd" | "mkdir")) {
-        return words;
-    }
-    for word in part.arguments() {
-        words.push(Cow::Borrowed(word));
-        let value = word
-            .literal
-            .as_deref()
-            .and_then(|text| text.split_once(['=', ':', '@']));
-        words.extend(value.map(|(_, value)| Cow::Owned(Word::plain(value))));
-    }
-    words
-}
-
-/// Every word that is likely a file, so that it is worth a question when nobody knows it.
-fn named_words(part: &Part) -> Vec<Cow<'_, Word>> {
-    let redirects = part.redirects.iter();
-    let opened = redirects.filter(|redirect| redirect.direction == Direction::Read);
-    let arguments = match part.name() {
-        // Where `cd` goes is not read by it, and what is read there is not known from then on.
-        Some(
-            "cd" | "mkdir" | "exit" | "return" | "sleep" | "kill" | "wait" | "seq" | "true"
-            | "false" | ":",
-        ) => Vec::new(),
-        _ => naming(part),
-    };
-    let files = opened.map(|redirect| &redirect.file).chain(arguments);
-    files.map(Cow::Borrowed).collect()
-}
-
-fn written_words(part: &Part) -> Vec<Cow<'_, Word>> {
-    let redirects = part.redirects.iter();
-    let opened = redirects.filter(|redirect| redirect.direction == Direction::Write);
-    let work = shell::file_work(part).unwrap_or_default();
-    let in_place = match part.name() {
-        Some("sed" | "perl") => part.arguments(),
-        _ => &[],
-    };
-    opened
-        .map(|redirect| Cow::Borrowed(&redirect.file))
-        .chain(work.writes.into_iter().map(Cow::Owned))
-        .chain(in_place.iter().map(Cow::Borrowed))
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! What a call is about: a command, files, a host, or just the tool.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -26,14 +27,14 @@ pub enum Subject {
         /// What is done to them.
         access: Access,
         /// Every one that is named.
-        places: Vec<Place>,
+        places: Vec<Rc<Place>>,
     },
     /// A host on the network.
     Host(String),
     /// Nothing that a rule could name but the tool, except for these files.
     Tool {
         /// Files in its input.
-        places: Vec<Place>,
+        places: Vec<Rc<Place>>,
     },
 }
 
@@ -56,7 +57,7 @@ const PATH_FIELDS: [&str; 5] = ["file_path", "notebook_path", "path", "filename"
 
 impl Subject {
     /// Finds out what a call is about.
-    pub fn of(call: &Call<'_>) -> Self {
+    pub(crate) fn of(call: &Call<'_>) -> Self {
         match call.tool {
             "Bash" | "Monitor" | "PowerShell" => command(call),
             "Read" | "NotebookRead" => files(call, Access::Read, &named(call)),
@@ -89,7 +90,7 @@ impl Subject {
         let Ok(script) = script else {
             return true;
         };
-        let mut location = Location::new(call.cwd, call.home);
+        let mut location = call.start();
         script.parts().iter().any(|part| {
             let opened = part.redirects.iter().map(|redirect| &redirect.file);
             let unknown = opened.chain(naming(part)).any(|word| {
@@ -102,12 +103,12 @@ impl Subject {
     }
 
     /// Every file the call may touch, as far as can be told; for a command better one too many.
-    pub fn places(&self, call: &Call<'_>) -> Vec<Place> {
+    pub fn places(&self, call: &Call<'_>) -> Vec<Rc<Place>> {
         match self {
             Self::Files { places, .. } | Self::Tool { places } => places.clone(),
             Self::Host(_) => Vec::new(),
             Self::Command { text, script } => {
-                let mut location = Location::new(call.cwd, call.home);
+                let mut location = call.start();
                 match script {
                     Ok(script) => places_of_parts(script.parts(), &mut location, 0),
                     Err(_) => rough_places(text, &location),
@@ -136,7 +137,7 @@ fn files(call: &Call<'_>, access: Access, paths: &[PathBuf]) -> Subject {
     if paths.is_empty() {
         return tool(call);
     }
-    let places = paths.iter().map(|path| Place::of(path)).collect();
+    let places = paths.iter().map(|path| Rc::new(Place::of(path))).collect();
     Subject::Files { access, places }
 }
 
@@ -147,7 +148,7 @@ fn tool(call: &Call<'_>) -> Subject {
     places.extend(texts.into_iter().map(|text| absolute(text, call)));
     places.dedup();
     Subject::Tool {
-        places: places.iter().map(|path| Place::of(path)).collect(),
+        places: places.iter().map(|path| Rc::new(Place::of(path))).collect(),
     }
 }
 
@@ -190,7 +191,7 @@ fn absolute(path: &str, call: &Call<'_>) -> PathBuf {
 /// Shells in shells that are looked into.
 const MAX_SHELLS: usize = 4;
 
-fn places_of_parts(parts: &[Part], location: &mut Location, shells: usize) -> Vec<Place> {
+fn places_of_parts(parts: &[Part], location: &mut Location, shells: usize) -> Vec<Rc<Place>> {
     let mut places = Vec::new();
     for part in parts {
         let opened = part.redirects.iter().map(|redirect| &redirect.file);
@@ -234,7 +235,7 @@ pub(crate) fn naming(part: &Part) -> Vec<&Word> {
     }
 }
 
-fn places_of_word(word: &Word, location: &Location) -> Vec<Place> {
+fn places_of_word(word: &Word, location: &Location) -> Vec<Rc<Place>> {
     let mut places = match (&word.glob, location.places(word)) {
         (Some(_), _) => location.expanded(word).unwrap_or_default(),
         (None, Where::At(places)) => places,
@@ -249,7 +250,7 @@ fn places_of_word(word: &Word, location: &Location) -> Vec<Place> {
 }
 
 /// Whatever looks like a path in a text that cannot be taken apart.
-fn rough_places(text: &str, location: &Location) -> Vec<Place> {
+fn rough_places(text: &str, location: &Location) -> Vec<Rc<Place>> {
     let words = text.split(is_edge);
     let words = words.map(|word| word.replace('\\', ""));
     words
@@ -262,9 +263,9 @@ fn rough_places(text: &str, location: &Location) -> Vec<Place> {
 }
 
 /// A path below a directory that nobody knows.
-fn somewhere(path: &str) -> Place {
+fn somewhere(path: &str) -> Rc<Place> {
     let path = path.trim_start_matches(['~', '/']);
-    Place::of(&Path::new("/").join(path))
+    Rc::new(Place::of(&Path::new("/").join(path)))
 }
 
 pub(crate) fn is_edge(letter: char) -> bool {

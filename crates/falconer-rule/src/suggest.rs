@@ -1,5 +1,7 @@
 //! Rules that would allow a call, from narrow to wide, for a person who says "always".
 
+use std::rc::Rc;
+
 use crate::call::Call;
 use crate::effect::Effect;
 use crate::judge::{Outcome, judge};
@@ -55,12 +57,11 @@ fn allows(rules: &[String], call: &Call<'_>) -> bool {
 }
 
 fn candidates(call: &Call<'_>) -> Vec<(Width, Vec<String>)> {
-    let mut found = match Subject::of(call) {
-        Subject::Command { text, script } => commands(
-            &text,
-            script.as_ref().map(Script::parts).unwrap_or_default(),
-        ),
-        Subject::Files { access, places } => files(access, &places),
+    let mut found = match call.subject() {
+        Subject::Command { text, script } => {
+            commands(text, script.as_ref().map(Script::parts).unwrap_or_default())
+        }
+        Subject::Files { access, places } => files(*access, places),
         Subject::Host(host) => vec![(Width::Exact, rule("WebFetch", &format!("domain:{host}")))],
         Subject::Tool { .. } => servers(call.tool),
     };
@@ -204,7 +205,7 @@ fn is_word(word: &str) -> bool {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
-fn files(access: Access, places: &[Place]) -> Vec<(Width, Vec<String>)> {
+fn files(access: Access, places: &[Rc<Place>]) -> Vec<(Width, Vec<String>)> {
     let tool = match access {
         Access::Read => "Read",
         Access::Write => "Edit",

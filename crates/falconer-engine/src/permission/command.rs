@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use falconer_protocol::permission::{PermissionMode, PermissionUpdate};
 use falconer_rule::shell::{self, Direction, Grade, Part, Script};
-use falconer_rule::{Effect, Location, Matcher, Place, Where, may_touch_unknown, writes_unknown};
+use falconer_rule::{Effect, Location, Matcher, Place, Where, writes_unknown};
 
 use super::judge::{ask, because_of};
 use super::question::{Because, Case, Verdict};
@@ -13,7 +13,7 @@ use crate::tool::Target;
 
 impl Permissions {
     /// What is allowed may still name a file that a rule forbids, when nobody can tell.
-    pub(super) fn judge_command(&self, question: &Case<'_>, command: &str) -> Verdict {
+    pub(super) fn judge_command<'q>(&self, question: &Case<'q>, command: &'q str) -> Verdict {
         match self.judge_known(question, command) {
             Verdict::Allow { .. } if self.may_touch_forbidden(question, command) => {
                 let why = "a file it names is only known when it runs, and a rule forbids some";
@@ -49,15 +49,15 @@ impl Permissions {
         verdict
     }
 
-    fn may_touch_forbidden(&self, question: &Case<'_>, command: &str) -> bool {
-        let Ok(script) = question.script(command) else {
+    fn may_touch_forbidden<'q>(&self, question: &Case<'q>, command: &'q str) -> bool {
+        if question.script(command).is_err() {
             return false;
-        };
+        }
+        let footprint = question.footprint(command, self.anchors.home.as_deref());
         let mut restrictions = self
             .rules_that(Effect::Deny)
             .chain(self.rules_that(Effect::Ask));
-        restrictions
-            .any(|(_, matcher)| may_touch_unknown(matcher, command, script, self.start(question)))
+        restrictions.any(|(_, matcher)| footprint.may_be_met_by(matcher))
     }
 
     /// Where the shell is before the command.
@@ -293,12 +293,10 @@ impl Permissions {
         let first = work
             .writes
             .iter()
-            .filter_map(|word| known(word).first())
-            .find(|place| !self.may_write(place) || !accepts);
-        Err(first.map_or_else(
-            || Refusal::Part(bare.text()),
-            |place| Refusal::Writes(place.spelled),
-        ))
+            .filter_map(|word| known(word).first().cloned())
+            .find(|place| !self.may_write(place) || !accepts)
+            .map(|place| place.spelled);
+        Err(first.map_or_else(|| Refusal::Part(bare.text()), Refusal::Writes))
     }
 
     fn judge_redirects(&self, part: &Part, walk: &mut Walk) -> Result<Option<String>, Refusal> {
@@ -322,8 +320,8 @@ impl Permissions {
                 continue;
             }
             return Err(match (places.first(), redirect.direction) {
-                (Some(place), Direction::Write) => Refusal::Writes(place.spelled),
-                (Some(place), Direction::Read) => Refusal::Outside(place.spelled),
+                (Some(place), Direction::Write) => Refusal::Writes(place.spelled.clone()),
+                (Some(place), Direction::Read) => Refusal::Outside(place.spelled.clone()),
                 (None, _) => {
                     Refusal::NotUnderstood("a file it opens is only known when it runs".to_owned())
                 }
@@ -368,9 +366,9 @@ impl Permissions {
             if reading.follows_links && places.iter().any(|place| place.is_dir) {
                 return not_understood("it follows links in directories");
             }
-            let mut places = places.into_iter();
+            let mut places = places.iter();
             if let Some(place) = places.find(|place| !self.may_read(place)) {
-                return Err(Some(Refusal::Outside(place.spelled)));
+                return Err(Some(Refusal::Outside(place.spelled.clone())));
             }
         }
         Ok(())

@@ -53,18 +53,18 @@ fn target(call: &Call<'_>) -> Target {
         "Glob" | "Grep" => return Target::Read(call.cwd.join(text("path").unwrap_or_default())),
         _ => {}
     }
-    match Subject::of(call) {
+    match call.subject() {
         Subject::Command { text, .. } if call.tool == "Bash" => Target::Command {
-            command: text,
+            command: text.clone(),
             unsandboxed,
         },
         Subject::Files { access, places } => {
             let path = places
                 .first()
                 .map_or(call.cwd, |place| place.spelled.as_path());
-            file(access, path)
+            file(*access, path)
         }
-        Subject::Host(host) => Target::Domain(host),
+        Subject::Host(host) => Target::Domain(host.clone()),
         _ if call.tool == "WebFetch" => Target::Domain(String::new()),
         _ => other(call.tool),
     }

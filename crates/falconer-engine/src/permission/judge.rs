@@ -3,13 +3,12 @@
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::PermissionMode;
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use falconer_rule::{
-    Call, Effect, Matcher, Place, Subject, mentioned, protected_write, restricts_command,
-};
+use falconer_rule::{Call, Effect, Matcher, Place, mentioned, protected_write};
 use serde_json::Value;
 
-use super::question::{Ask, Because, Case, Question, Verdict};
+use super::question::{Ask, Because, Case, Question, Reader, Verdict};
 use super::{Entry, Permissions, suggest};
 use crate::tool::Target;
 
@@ -18,7 +17,8 @@ impl Permissions {
     ///
     /// Links are resolved on the disk; nothing is changed, and nobody is asked.
     pub(crate) fn judge(&self, question: &Question<'_>) -> Verdict {
-        let question = &Case::new(question);
+        let reader = Reader::default();
+        let question = &Case::new(question, &reader);
         if let Some(verdict) = self.forbidden(question) {
             return verdict;
         }
@@ -36,7 +36,8 @@ impl Permissions {
     /// Judges input that somebody has put in the place of what was asked about: a denial counts
     /// whoever wrote the call, and a protected place has not been asked about yet.
     pub(crate) fn judge_edited(&self, question: &Question<'_>) -> Option<Verdict> {
-        let question = &Case::new(question);
+        let reader = Reader::default();
+        let question = &Case::new(question, &reader);
         self.forbidden(question).or_else(|| {
             let path = self.protected(question)?;
             Some(ask(question, Because::Protected(path), Vec::new()))
@@ -60,20 +61,20 @@ impl Permissions {
                 named
                     .into_iter()
                     .find(|place| self.is_protected(place))
-                    .map(|it| it.spelled)
+                    .map(|it| it.spelled.clone())
             }
             Target::Read(_) | Target::Domain(_) | Target::User | Target::Nothing => None,
         }
     }
 
     /// The files in the input of a server's tool.
-    fn named_by_server(&self, question: &Case<'_>) -> Vec<Place> {
+    fn named_by_server(&self, question: &Case<'_>) -> Vec<Rc<Place>> {
         let input = Value::Object(question.input.clone());
         let mut call = Call::new(question.tool, &input, question.cwd);
         if let Some(home) = &self.anchors.home {
             call = call.home(home);
         }
-        Subject::of(&call).places(&call)
+        call.subject().places(&call)
     }
 
     /// Hooks and rules that deny.
@@ -177,8 +178,8 @@ impl Permissions {
             }
             (Matcher::Domain { .. }, Target::Domain(host)) => matcher.matches_domain(host),
             (_, Target::Command { command, .. }) if behavior != Effect::Allow => {
-                let script = question.script(command);
-                restricts_command(matcher, command, script, self.start(question))
+                let home = self.anchors.home.as_deref();
+                question.footprint(command, home).is_met_by(matcher)
             }
             // What a server does to a file is not known.
             (Matcher::Read(pattern) | Matcher::Edit(pattern), Target::Mcp { .. })

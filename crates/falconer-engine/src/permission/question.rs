@@ -9,7 +9,7 @@ use falconer_protocol::Object;
 use falconer_protocol::hook::HookPermissionDecision;
 use falconer_protocol::permission::{DecisionReasonType, PermissionMode, PermissionUpdate};
 use falconer_rule::shell::{self, Script, Unparsable};
-use falconer_rule::{Effect, Location, Place};
+use falconer_rule::{Effect, Footprint, Location, Place};
 
 use super::RuleSource;
 use crate::tool::Target;
@@ -30,22 +30,30 @@ pub(crate) struct Question<'a> {
     pub(crate) cwd: &'a Path,
 }
 
+/// A command of a question, read when somebody first looks at it.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    script: OnceCell<Result<Script, Unparsable>>,
+}
+
 /// A question while it is judged: what many rules look at is found out once.
 #[derive(Debug)]
 pub(super) struct Case<'q> {
     question: &'q Question<'q>,
+    reader: &'q Reader,
     place: OnceCell<Place>,
-    script: OnceCell<Result<Script, Unparsable>>,
     start: OnceCell<Location>,
+    footprint: OnceCell<Footprint<'q>>,
 }
 
 impl<'q> Case<'q> {
-    pub(super) fn new(question: &'q Question<'q>) -> Self {
+    pub(super) fn new(question: &'q Question<'q>, reader: &'q Reader) -> Self {
         Self {
             question,
+            reader,
             place: OnceCell::new(),
-            script: OnceCell::new(),
             start: OnceCell::new(),
+            footprint: OnceCell::new(),
         }
     }
 
@@ -73,9 +81,15 @@ impl<'q> Case<'q> {
     }
 
     /// The command that the call is about, read once.
-    pub(super) fn script(&self, command: &str) -> Result<&Script, &Unparsable> {
-        let script = self.script.get_or_init(|| shell::read(command));
+    pub(super) fn script(&self, command: &str) -> Result<&'q Script, &'q Unparsable> {
+        let script = self.reader.script.get_or_init(|| shell::read(command));
         script.as_ref()
+    }
+
+    /// What rules that deny or ask are compared with.
+    pub(super) fn footprint(&self, command: &'q str, home: Option<&Path>) -> &Footprint<'q> {
+        self.footprint
+            .get_or_init(|| Footprint::new(command, self.script(command), self.start(home)))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::subject::{Access, Subject};
 impl Case<'_> {
     /// The rules that allow the call, if they allow all of it.
     pub(super) fn allowed(&self) -> Option<Judgement> {
-        let judgement = match &self.subject {
+        let judgement = match self.subject {
             Subject::Command { text, script } => self
                 .first(|case, matcher| case.allows_tool(matcher))
                 .or_else(|| self.spelled_out(text))
@@ -46,7 +46,7 @@ impl Case<'_> {
         if self.allows_tool(matcher) {
             return true;
         }
-        match (matcher, &self.subject) {
+        match (matcher, self.subject) {
             (Matcher::Named { tool, name }, _) => {
                 tool == self.call.tool && self.names().iter().any(|text| name.matches(text))
             }

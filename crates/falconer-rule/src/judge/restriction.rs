@@ -1,11 +1,13 @@
 //! Rules that deny or ask: one hit is enough.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use super::{Because, Case, Judgement, Outcome};
 use crate::effect::Effect;
 use crate::matcher::{Matcher, names_file};
 use crate::path_pattern::PathPattern;
 use crate::place::Place;
-use crate::restrict::{may_touch_unknown, restricts_command};
 use crate::subject::{Access, Subject};
 
 impl Case<'_> {
@@ -31,7 +33,7 @@ impl Case<'_> {
         if matcher.is_whole_tool(self.call.tool) {
             return true;
         }
-        match (matcher, &self.subject) {
+        match (matcher, self.subject) {
             (Matcher::Everything, _) => true,
             (Matcher::AnyPath { glob, below }, _) => {
                 let places = self.subject.places(self.call);
@@ -45,9 +47,9 @@ impl Case<'_> {
             (Matcher::Domain { .. }, Subject::Host(host)) => matcher.matches_domain(host),
             // Nobody knows where it goes.
             (Matcher::Domain { .. }, Subject::Tool { .. }) => self.call.tool == "WebFetch",
-            (_, Subject::Command { text, script }) => {
-                let location = self.start.clone();
-                restricts_command(matcher, text, script.as_ref(), location)
+            (_, Subject::Command { .. }) => {
+                let footprint = self.footprint.as_ref();
+                footprint.is_some_and(|footprint| footprint.is_met_by(matcher))
             }
             (_, Subject::Files { access, places }) => {
                 let pattern = self.pattern_for(matcher, *access);
@@ -108,10 +110,12 @@ impl Case<'_> {
 
     /// Whether a rule may forbid what a command does, and nobody can tell before it runs.
     pub(super) fn might_be_forbidden(&self) -> bool {
-        let Subject::Command {
-            text,
-            script: Ok(script),
-        } = &self.subject
+        let (
+            Some(footprint),
+            Subject::Command {
+                script: Ok(script), ..
+            },
+        ) = (&self.footprint, self.subject)
         else {
             return false;
         };
@@ -120,18 +124,16 @@ impl Case<'_> {
         let parts = script.parts();
         let mut words = parts.iter().flat_map(|part| part.arguments());
         let has_pattern = words.any(|word| word.glob.is_some());
+        let unknown_files = OnceCell::new();
+        let names_unknown =
+            || *unknown_files.get_or_init(|| self.subject.names_unknown_files(self.call));
         restrictions.any(|(_, _, matcher)| match matcher {
             // Patterns are looked up on the disk for rules on paths, not for the others.
             Matcher::Read(_) | Matcher::Edit(_) if has_pattern => true,
-            Matcher::Read(_) | Matcher::Edit(_) | Matcher::AnyPath { .. }
-                if self.subject.names_unknown_files(self.call) =>
-            {
+            Matcher::Read(_) | Matcher::Edit(_) | Matcher::AnyPath { .. } if names_unknown() => {
                 true
             }
-            _ => {
-                let location = self.start.clone();
-                may_touch_unknown(matcher, text, script, location)
-            }
+            _ => footprint.may_be_met_by(matcher),
         })
     }
 
@@ -145,6 +147,6 @@ impl Case<'_> {
     }
 }
 
-fn touches_one(pattern: &PathPattern, places: &[Place]) -> bool {
+fn touches_one(pattern: &PathPattern, places: &[Rc<Place>]) -> bool {
     places.iter().any(|place| pattern.touches(place))
 }

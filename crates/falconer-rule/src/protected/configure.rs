@@ -1,6 +1,6 @@
 //! Programs that write a protected place without naming it.
 
-use crate::shell::{self, Part, Word};
+use crate::shell::{Part, Word};
 
 /// A program, the first words with which it writes, and what. No words: whatever it is given. A
 /// word with a dash counts wherever it stands.
@@ -128,23 +128,23 @@ const SHOWING: &[(&str, &[&str])] = &[
 /// Programs that run one of a package by its name.
 const RUNNERS: &[&str] = &["bunx", "npm", "npx", "pnpm", "pnpx", "yarn"];
 
-/// What a part writes, if it is such a program, or starts one.
-pub(super) fn written_by(part: &Part) -> Option<&'static str> {
-    let mut forms = shell::stripped_for_denial(part);
+/// What a part that may stand for these commands writes, if it is such a program, or starts one.
+pub(super) fn written_by(part: &Part, forms: &[Part]) -> Option<&'static str> {
+    let mut started = Vec::new();
     if part.name().is_some_and(|name| RUNNERS.contains(&name)) {
-        forms.extend((1..part.words.len()).map(|start| Part {
+        started.extend((1..part.words.len()).map(|start| Part {
             words: part.words[start..].to_vec(),
             ..Part::default()
         }));
     }
     // Without its options, a form does not say that it only shows something.
-    let showing: Vec<&str> = forms
-        .iter()
+    let forms = || forms.iter().chain(&started);
+    let showing: Vec<&str> = forms()
         .filter(|it| shows(it))
         .filter_map(base_name)
         .collect();
     let writing = |form: &&Part| base_name(form).is_none_or(|name| !showing.contains(&name));
-    forms.iter().filter(writing).find_map(written_by_itself)
+    forms().filter(writing).find_map(written_by_itself)
 }
 
 fn base_name(part: &Part) -> Option<&str> {

@@ -12,6 +12,7 @@ mod tests;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -41,28 +42,25 @@ pub fn is_guarded(place: &Place, guarded: &[Place]) -> bool {
 /// Whether writing there needs a question whatever the rules say.
 pub fn is_protected(place: &Place) -> bool {
     let is_listed = |path: &Path| is_named(path) || is_repository_file(path);
-    !place.is_clear || place.names().any(is_listed)
+    !place.is_clear || place.different_names().any(is_listed)
 }
 
 /// Returns the protected place that a call may write, as far as can be told.
 pub fn protected_by(call: &Call<'_>) -> Option<PathBuf> {
-    match Subject::of(call) {
+    match call.subject() {
         Subject::Files {
             access: Access::Read,
             ..
         }
         | Subject::Host(_) => None,
         Subject::Files { places, .. } | Subject::Tool { places } => {
-            let protected = places.into_iter().find(is_protected);
-            protected.map(|place| place.spelled)
+            let protected = places.iter().find(|place| is_protected(place));
+            protected.map(|place| place.spelled.clone())
         }
-        Subject::Command { text, script } => {
-            let location = Location::new(call.cwd, call.home);
-            match script {
-                Ok(script) => protected_write(&script, &text, location, &[]),
-                Err(_) => mentioned(&text),
-            }
-        }
+        Subject::Command { text, script } => match script {
+            Ok(script) => protected_write(script, text, call.start(), &[]),
+            Err(_) => mentioned(text),
+        },
     }
 }
 
@@ -159,7 +157,7 @@ impl Look<'_> {
         let is_fed = is_fed(parts);
         for meaning in parts {
             let part = &meaning.part;
-            let hit = self.part(part, location).or_else(|| match is_fed {
+            let hit = self.part(meaning, location).or_else(|| match is_fed {
                 // What is only shown may be what another part writes or runs.
                 true => {
                     let mut words = part.arguments().iter();
@@ -188,24 +186,25 @@ impl Look<'_> {
         })
     }
 
-    fn part(&mut self, part: &Part, location: &Location) -> Option<PathBuf> {
+    fn part(&mut self, meaning: &Meaning, location: &Location) -> Option<PathBuf> {
+        let part = &meaning.part;
         for word in written(part) {
             if let Some(path) = self.word(&word, location, is_protected) {
                 return Some(path);
             }
         }
-        let only_reads = self.is_plain && shell::reads_only(part).is_some();
+        let only_reads = self.is_plain && meaning.only_reads;
         if part.words.is_empty() || only_reads {
             return None;
         }
         let bare = shell::stripped(part);
-        if own::decides(part) {
+        if own::decides(meaning) {
             return Some(PathBuf::from(own::STATE));
         }
         if only_adds(&bare) {
             return None;
         }
-        if let Some(file) = configure::written_by(part) {
+        if let Some(file) = configure::written_by(part, &meaning.forms) {
             return Some(PathBuf::from(file));
         }
         if let Some(directory) = tree(&bare, location, self.guarded) {
@@ -214,7 +213,7 @@ impl Look<'_> {
         // `HEAD` is a name of a commit to them.
         let is_version_control = matches!(bare.name(), Some("git" | "gh" | "jj" | "hg"));
         let is_hit = |place: &Place| match is_version_control {
-            true => !place.is_clear || place.names().any(is_named),
+            true => !place.is_clear || place.different_names().any(is_named),
             false => is_protected(place),
         };
         let here = Word::plain(".");
@@ -240,7 +239,7 @@ impl Look<'_> {
         let is_hit = |place: &Place| is_hit(place) || is_guarded(place, guarded);
         if let Some(glob) = &word.glob {
             return match location.expanded(word) {
-                Some(places) => first(places, is_hit),
+                Some(places) => first(&places, is_hit),
                 None => may_match_hidden(glob).then(|| PathBuf::from(&word.text)),
             }
             .or_else(|| is_named(Path::new(glob)).then(|| PathBuf::from(&word.text)));
@@ -253,14 +252,10 @@ impl Look<'_> {
                 return Some(PathBuf::from(&word.text));
             };
             self.budget = left;
-            let spelled = Word {
-                // Only an unquoted tilde is the home directory, but programs expand others.
-                text: piece.to_owned(),
-                ..Word::plain(piece)
-            };
-            match location.places(&spelled) {
+            // Only an unquoted tilde is the home directory, but programs expand others.
+            match location.places(&Word::plain(piece)) {
                 Where::At(places) => {
-                    if let Some(path) = first(places, is_hit) {
+                    if let Some(path) = first(&places, is_hit) {
                         return Some(path);
                     }
                 }
@@ -274,20 +269,24 @@ impl Look<'_> {
     }
 }
 
-/// Whether a word of a part, or a piece of one, leads to such a place.
-pub(crate) fn names_place(
-    part: &Part,
-    location: &Location,
-    is_hit: impl Fn(&Place) -> bool,
-) -> bool {
-    let mut look = Look {
-        budget: MOST,
-        is_plain: false,
-        guarded: &[],
-    };
+/// Returns the places that the words of a part, or pieces of them, may mean; none if there are too
+/// many, or one that nobody can look up has a protected name.
+pub(crate) fn named_places(part: &Part, location: &Location) -> Option<Vec<Rc<Place>>> {
+    let mut found = Vec::new();
+    let mut budget = MOST;
     let files = shell::script_files(&shell::stripped(part));
-    let mut words = naming(part).into_iter().chain(&files);
-    words.any(|word| word.literal.is_some() && look.word(word, location, &is_hit).is_some())
+    let words = naming(part).into_iter().chain(&files);
+    for literal in words.filter_map(|word| word.literal.as_deref()) {
+        for piece in pieces(literal) {
+            budget = budget.checked_sub(1)?;
+            match location.places(&Word::plain(piece)) {
+                Where::At(places) => found.extend(places),
+                Where::Unknown if is_named(Path::new(piece)) => return None,
+                Where::Unknown => {}
+            }
+        }
+    }
+    Some(found)
 }
 
 /// Whether the programs that get words from an input are known to read.
@@ -308,7 +307,7 @@ fn tree(part: &Part, location: &Location, guarded: &[Place]) -> Option<PathBuf> 
     }
     let names = find_names(part);
     let is_around = |place: &Place| guarded.iter().any(|it| it.real.starts_with(&place.real));
-    let holds = |place: &&Place| {
+    let holds = |place: &&Rc<Place>| {
         place.is_dir && (holds_protected(place, location, names.as_deref()) || is_around(place))
     };
     part.arguments().iter().find_map(|word| {
@@ -372,9 +371,9 @@ fn may_name_protected(pattern: &str) -> bool {
     names.any(|name| glob.is_match(name))
 }
 
-fn first(places: Vec<Place>, is_hit: impl Fn(&Place) -> bool) -> Option<PathBuf> {
-    let hit = places.into_iter().find(is_hit);
-    hit.map(|place| place.spelled)
+fn first(places: &[Rc<Place>], is_hit: impl Fn(&Place) -> bool) -> Option<PathBuf> {
+    let hit = places.iter().find(|place| is_hit(place));
+    hit.map(|place| place.spelled.clone())
 }
 
 /// Whatever may be a path in a word: the word, the value of an option, pieces of code.

@@ -1,7 +1,7 @@
 //! Commands that have Falconer itself write down a decision: it answers requests, trusts projects
 //! and makes tokens, and an agent must not do that for a person.
 
-use crate::shell::{self, Part, Word};
+use crate::shell::{Meaning, Part, Word};
 
 /// Where Falconer keeps what people have decided.
 pub(super) const STATE: &str = "~/.local/state/falconer";
@@ -26,10 +26,10 @@ const DECIDING: &[&str] = &[
 ];
 
 /// Whether a part may have Falconer decide something.
-pub(super) fn decides(part: &Part) -> bool {
-    let forms = shell::stripped_for_denial(part);
-    let mut assigned = part.assignments.iter().map(|it| it.text.as_str());
-    forms.iter().any(is_order) || names_order(part) || assigned.any(mentions)
+pub(super) fn decides(meaning: &Meaning) -> bool {
+    let assignments = meaning.part.assignments.iter();
+    let mut assigned = assignments.map(|it| it.text.as_str());
+    meaning.forms.iter().any(is_order) || names_order(meaning) || assigned.any(mentions)
 }
 
 /// Whether the program is ours, and its order not known to be harmless.
@@ -39,7 +39,8 @@ fn is_order(part: &Part) -> bool {
 }
 
 /// Whether another program may be told to run it.
-fn names_order(part: &Part) -> bool {
+fn names_order(meaning: &Meaning) -> bool {
+    let words = &meaning.part.words;
     let may_be_ours = |word: &Word| match &word.literal {
         Some(text) => is_ours(text),
         None => word.text.contains("falconer"),
@@ -48,11 +49,10 @@ fn names_order(part: &Part) -> bool {
         Some(text) => DECIDING.contains(&text.as_str()),
         None => true,
     };
-    let at = part.words.iter().position(may_be_ours);
-    let goes_on = at.is_some_and(|at| {
-        shell::takes_more(part) || part.words.iter().skip(at + 1).any(may_decide)
-    });
-    goes_on || part.words.iter().any(|word| mentions(word.unquoted()))
+    let at = words.iter().position(may_be_ours);
+    let goes_on =
+        at.is_some_and(|at| meaning.takes_more || words.iter().skip(at + 1).any(may_decide));
+    goes_on || words.iter().any(|word| mentions(word.unquoted()))
 }
 
 /// Whether a text, such as a script, names one of these orders.

@@ -68,7 +68,7 @@ fn is_clear(word: &Word, location: &Location) -> bool {
     let is_path = !file.is_empty() && !file.contains([':', '*', '?', '[', '\\', '@', '=']);
     let top = |place: &Place| place.real.join(".git").exists();
     let from_top = || match location.places(&Word::plain(".")) {
-        Where::At(places) => places.iter().all(top),
+        Where::At(places) => places.iter().all(|place| top(place)),
         Where::Unknown => false,
     };
     let is_relative = file.starts_with("./") || file.starts_with("../");

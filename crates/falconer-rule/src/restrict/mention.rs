@@ -1,42 +1,89 @@
 //! Commands that name what a rule forbids, in words of programs nobody has to know: whatever
 //! starts others (`fakeroot git push`, `tmux new 'git push'`) has it among its words.
 
+use std::borrow::Cow;
+
 use crate::command_pattern::CommandPattern;
-use crate::shell::{self, Direction, Part, Word};
+use crate::shell::{self, Direction, Meaning, Part, Word};
 use crate::subject::naming;
 
 /// Programs that give another a second name.
 const COPIERS: &[&str] = &["cp", "dd", "install", "ln", "mv", "rsync"];
 
-/// Whether a command mentions what a pattern forbids where it may be run, now or later.
-pub(super) fn mentions(pattern: &CommandPattern, command: &str, parts: &[Part]) -> bool {
-    let meant: Vec<String> = match pattern.words() {
-        Some(words) => words.map(str::to_lowercase).collect(),
-        None => return false,
-    };
-    let is_named = |part: &Part| in_arguments(&meant, part);
-    if parts.iter().any(|part| !only_shows(part) && is_named(part)) {
-        return true;
+/// The words of a command in which a forbidden one may be mentioned.
+#[derive(Debug)]
+pub(super) struct Mentions<'s> {
+    command: &'s str,
+    meanings: &'s [Meaning],
+    /// All words in small letters and without quotes: most rules are about none of them.
+    text: String,
+    /// Nobody runs what is only shown.
+    is_only_shown: bool,
+}
+
+impl<'s> Mentions<'s> {
+    pub(super) fn new(command: &'s str, meanings: &'s [Meaning]) -> Self {
+        let writes = |part: &Part| {
+            let mut opened = part.redirects.iter();
+            opened.any(|it| it.direction == Direction::Write && !shell::is_sink(&it.file))
+        };
+        let parts = || meanings.iter().map(|meaning| &meaning.part);
+        let words = parts().flat_map(Part::arguments).map(Word::unquoted);
+        let mut text = String::new();
+        for word in words.chain([command]) {
+            text.push_str(&bare(word).to_lowercase());
+            text.push(' ');
+        }
+        Self {
+            command,
+            meanings,
+            text,
+            is_only_shown: meanings.iter().all(only_shows) && !parts().any(writes),
+        }
     }
-    let writes = |part: &Part| {
-        let mut opened = part.redirects.iter();
-        opened.any(|it| it.direction == Direction::Write && !shell::is_sink(&it.file))
-    };
-    // Nobody runs what is only shown.
-    if parts.iter().all(only_shows) && !parts.iter().any(writes) {
-        return false;
+
+    /// Returns whether what a pattern forbids is mentioned where it may be run, now or later.
+    pub(super) fn has(&self, pattern: &CommandPattern) -> bool {
+        let meant: Vec<String> = match pattern.words() {
+            Some(words) => words.map(str::to_lowercase).collect(),
+            None => return false,
+        };
+        if !self.may_have(&meant) {
+            return false;
+        }
+        let (shown, run): (Vec<&Meaning>, Vec<&Meaning>) = self
+            .meanings
+            .iter()
+            .partition(|meaning| only_shows(meaning));
+        if run
+            .iter()
+            .any(|meaning| in_arguments(&meant, &meaning.part))
+        {
+            return true;
+        }
+        if self.is_only_shown {
+            return false;
+        }
+        let in_words = |meaning: &&Meaning| {
+            let words = meaning.part.arguments().iter();
+            is_run(&meant, &words.flat_map(tokens_of).collect::<Vec<_>>())
+        };
+        shown.iter().any(in_words)
+            || self.command.contains("<<") && is_run(&meant, &tokens(self.command))
     }
-    let in_words = |part: &Part| {
-        let tokens: Vec<String> = part.arguments().iter().flat_map(tokens_of).collect();
-        is_run(&meant, &tokens)
-    };
-    let mut shown = parts.iter().filter(|part| only_shows(part));
-    shown.any(in_words) || command.contains("<<") && is_run(&meant, &tokens(command))
+
+    /// Returns whether the program may be in the text at all; one that cannot be searched for may be.
+    fn may_have(&self, meant: &[String]) -> bool {
+        meant.first().is_none_or(|program| {
+            let is_plain = program.is_ascii() && !program.contains(QUOTES);
+            !is_plain || self.text.contains(program.as_str())
+        })
+    }
 }
 
 /// Whether a part only reads and prints.
-fn only_shows(part: &Part) -> bool {
-    part.words.is_empty() || shell::reads_only(part).is_some()
+fn only_shows(meaning: &Meaning) -> bool {
+    meaning.part.words.is_empty() || meaning.only_reads
 }
 
 /// Whether the program is among the words of another one, and what it is forbidden to do after it.
@@ -86,9 +133,19 @@ fn tokens_of(word: &Word) -> Vec<String> {
     tokens(word.unquoted())
 }
 
+const QUOTES: [char; 3] = ['\'', '"', '\\'];
+
+/// A text without quotes, and with the lines joined that go on in the next.
+fn bare(text: &str) -> Cow<'_, str> {
+    if !text.contains(QUOTES) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace("\\\n", "").replace(QUOTES, ""))
+}
+
 /// Names in a text, without the directories they are in.
 fn tokens(text: &str) -> Vec<String> {
-    let text = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");
+    let text = bare(text);
     let is_name = |letter: char| letter.is_alphanumeric() || "_./+-".contains(letter);
     let names = text.split(|letter| !is_name(letter));
     let names = names.map(|name| name.rsplit('/').next().unwrap_or(name));

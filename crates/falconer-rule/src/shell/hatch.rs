@@ -70,70 +70,73 @@ fn unknown_word(arguments: &[Word]) -> Option<&Word> {
 
 /// Programs that run what they are given as text, or a file of it.
 pub(super) fn is_interpreter(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "sh",
-        "bash",
-        "dash",
-        "zsh",
-        "ksh",
-        "fish",
-        "csh",
-        "tcsh",
-        "busybox",
-        "python",
-        "node",
-        "nodejs",
-        "deno",
-        "bun",
-        "perl",
-        "ruby",
-        "php",
-        "lua",
-        "luajit",
-        "tclsh",
-        "wish",
-        "expect",
-        "Rscript",
-        "R",
-        "pwsh",
-        "powershell",
-        "osascript",
-        "ghci",
-        "runghc",
-        "scala",
-        "groovy",
-        "julia",
-        "elixir",
-        "iex",
-        "erl",
-        "guile",
-        "racket",
-        "sbcl",
-        "ipython",
-        "irb",
-        "tsx",
-        "ts-node",
-        "psql",
-        "mysql",
-        "sqlite3",
-        "gdb",
-        "lldb",
-        "ed",
-        "ex",
-        "vi",
-        "vim",
-        "nvim",
-        "emacs",
-        "nano",
-        "less",
-        "more",
-        "man",
-        "m4",
-        "bc",
-        "dc",
-    ];
     let base = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    NAMES.contains(&name) || NAMES.contains(&base)
+    names_interpreter(name) || base.len() < name.len() && names_interpreter(base)
+}
+
+fn names_interpreter(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash"
+            | "dash"
+            | "zsh"
+            | "ksh"
+            | "fish"
+            | "csh"
+            | "tcsh"
+            | "busybox"
+            | "python"
+            | "node"
+            | "nodejs"
+            | "deno"
+            | "bun"
+            | "perl"
+            | "ruby"
+            | "php"
+            | "lua"
+            | "luajit"
+            | "tclsh"
+            | "wish"
+            | "expect"
+            | "Rscript"
+            | "R"
+            | "pwsh"
+            | "powershell"
+            | "osascript"
+            | "ghci"
+            | "runghc"
+            | "scala"
+            | "groovy"
+            | "julia"
+            | "elixir"
+            | "iex"
+            | "erl"
+            | "guile"
+            | "racket"
+            | "sbcl"
+            | "ipython"
+            | "irb"
+            | "tsx"
+            | "ts-node"
+            | "psql"
+            | "mysql"
+            | "sqlite3"
+            | "gdb"
+            | "lldb"
+            | "ed"
+            | "ex"
+            | "vi"
+            | "vim"
+            | "nvim"
+            | "emacs"
+            | "nano"
+            | "less"
+            | "more"
+            | "man"
+            | "m4"
+            | "bc"
+            | "dc"
+    )
 }
 
 /// Whether a program runs code that is among its words.

@@ -12,6 +12,7 @@ mod git_hatch;
 mod grammar;
 mod hatch;
 mod heredoc;
+mod kind;
 mod meaning;
 mod narrow;
 mod option;
@@ -146,7 +147,14 @@ impl Part {
 }
 
 fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    texts.collect::<Vec<_>>().join(" ")
+    let mut joined = String::new();
+    for (index, text) in texts.enumerate() {
+        if index > 0 {
+            joined.push(' ');
+        }
+        joined.push_str(text);
+    }
+    joined
 }
 
 /// The shell and the parser may see such a character differently.

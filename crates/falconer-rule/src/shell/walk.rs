@@ -6,6 +6,7 @@
 use tree_sitter::Node;
 
 use super::heredoc::{is_clear, looks_dynamic};
+use super::kind::{self, Kind, Lines};
 use super::strict::is_reserved;
 use super::variable::is_name;
 use super::word::Word;
@@ -33,75 +34,39 @@ impl Walk<'_> {
         if depth > MAX_DEPTH || node.is_error() || node.is_missing() {
             return Err(Unparsable::Syntax);
         }
-        self.check_line(node)?;
-        match node.kind() {
-            "compound_statement" if self.text(node).starts_with("((") => {
+        let (kind, lines) = kind::of(node);
+        self.check_line(node, lines)?;
+        match kind {
+            Kind::Compound if self.text(node).starts_with("((") => {
                 self.hide("arithmetic with variables");
             }
-            "program"
-            | "list"
-            | "pipeline"
-            | "subshell"
-            | "compound_statement"
-            | "negated_command"
-            | "redirected_statement"
-            | "if_statement"
-            | "elif_clause"
-            | "else_clause"
-            | "while_statement"
-            | "do_group"
-            | "case_statement"
-            | "case_item"
-            | "function_definition" => self.check_gaps(node)?,
-            "for_statement" => {
+            Kind::Frame | Kind::Compound => self.check_gaps(node)?,
+            Kind::For => {
                 self.check_gaps(node)?;
                 self.loop_variable(node);
             }
-            "command" => self.command(node),
-            "variable_assignment" | "variable_assignments" => self.bare_assignment(node),
-            "declaration_command" | "unset_command" => self.declaration(node),
-            "test_command" => self.test(node),
-            "file_redirect" => self.redirect(node),
-            "heredoc_redirect" if is_clear(node, self.source) => self.late_words(node, "argument"),
-            "heredoc_redirect" => return Err(Unparsable::Syntax),
-            "command_substitution" => self.check_substitution(node)?,
-            "expansion" if !is_plain_expansion(node) => self.hide("an expansion with an operator"),
-            "arithmetic_expansion" if has_names(node) => self.hide("arithmetic with variables"),
-            "c_style_for_statement" => self.hide("arithmetic with variables"),
-            "comment" => self.check_comment(node)?,
-            "string_content" | "word" => self.check_plain(node)?,
+            Kind::Command => self.command(node),
+            Kind::Assignment => self.bare_assignment(node),
+            Kind::Declaration => self.declaration(node),
+            Kind::Test => self.test(node),
+            Kind::FileRedirect => self.redirect(node),
+            Kind::HereDocument if is_clear(node, self.source) => self.late_words(node, "argument"),
+            Kind::HereDocument => return Err(Unparsable::Syntax),
+            Kind::Substitution => self.check_substitution(node)?,
+            Kind::Expansion if !is_plain_expansion(node) => {
+                self.hide("an expansion with an operator");
+            }
+            Kind::Arithmetic if has_names(node) => self.hide("arithmetic with variables"),
+            Kind::CountingFor => self.hide("arithmetic with variables"),
+            Kind::Comment => self.check_comment(node)?,
+            Kind::Plain => self.check_plain(node)?,
             // The grammar takes what looks like a pattern for one token, whatever it holds.
-            "regex" | "extglob_pattern" => self.check_pattern(node)?,
-            "simple_expansion" => self.check_variable(node)?,
-            "string" => self.check_whole(node)?,
-            "concatenation" => self.check_gaps(node)?,
-            "herestring_redirect"
-            | "process_substitution"
-            | "expansion"
-            | "arithmetic_expansion"
-            | "command_name"
-            | "raw_string"
-            | "ansi_c_string"
-            | "translated_string"
-            | "number"
-            | "variable_name"
-            | "special_variable_name"
-            | "array"
-            | "subscript"
-            | "heredoc_body"
-            | "heredoc_start"
-            | "heredoc_end"
-            | "heredoc_content"
-            | "file_descriptor"
-            | "brace_expression"
-            | "binary_expression"
-            | "unary_expression"
-            | "parenthesized_expression"
-            | "postfix_expression"
-            | "ternary_expression"
-            | "test_operator" => {}
-            _ if !node.is_named() => {}
-            _ => return Err(Unparsable::Syntax),
+            Kind::Pattern => self.check_pattern(node)?,
+            Kind::Variable => self.check_variable(node)?,
+            Kind::String => self.check_whole(node)?,
+            Kind::Expansion | Kind::Arithmetic | Kind::Transparent => {}
+            Kind::Other if !node.is_named() => {}
+            Kind::Other => return Err(Unparsable::Syntax),
         }
         self.visit_children(node, depth)
     }
@@ -291,8 +256,13 @@ impl Walk<'_> {
 
     /// Text that the parser took for plain must not run anything.
     fn check_plain(&self, node: Node<'_>) -> Result<(), Unparsable> {
-        let text = self.text(node).replace("\\\\", "").replace("\\$", "");
-        let is_clear = !looks_dynamic(&text.replace("\\`", ""));
+        let text = self.text(node);
+        let is_clear = if text.contains('\\') {
+            let text = text.replace("\\\\", "").replace("\\$", "");
+            !looks_dynamic(&text.replace("\\`", ""))
+        } else {
+            !looks_dynamic(text)
+        };
         is_clear.then_some(()).ok_or(Unparsable::Syntax)
     }
 
@@ -327,29 +297,11 @@ impl Walk<'_> {
     }
 
     /// The shell ends a command at the end of its line; the parser sometimes reads on.
-    fn check_line(&self, node: Node<'_>) -> Result<(), Unparsable> {
-        let is_one_line = match node.kind() {
-            "raw_string" | "ansi_c_string" | "string_content" | "heredoc_body"
-            | "heredoc_content" | "heredoc_end" | "heredoc_start" => return Ok(()),
-            "command"
-            | "herestring_redirect"
-            | "file_redirect"
-            | "heredoc_redirect"
-            | "variable_assignment"
-            | "variable_assignments"
-            | "declaration_command"
-            | "unset_command"
-            | "concatenation"
-            | "command_name"
-            | "test_command"
-            | "unary_expression"
-            | "binary_expression"
-            | "negated_command"
-            | "expansion"
-            | "simple_expansion"
-            | "subscript"
-            | "translated_string" => true,
-            _ => node.is_named() && node.child_count() == 0,
+    fn check_line(&self, node: Node<'_>, lines: Lines) -> Result<(), Unparsable> {
+        let is_one_line = match lines {
+            Lines::Any => return Ok(()),
+            Lines::One => true,
+            Lines::OneAsLeaf => node.is_named() && node.child_count() == 0,
         };
         if !is_one_line || !self.text(node).contains('\n') {
             return Ok(());

@@ -1,68 +1,15 @@
 //! Programs that only start another one, and variables in front of a command.
 
-use super::Part;
+use std::borrow::Cow;
+
 use super::variable::{harmless, is_harmless};
 use super::word::Word;
-
-/// Programs that start the program they are given.
-const STARTERS: &[&str] = &[
-    ".",
-    "builtin",
-    "busybox",
-    "caffeinate",
-    "chpst",
-    "chroot",
-    "chrt",
-    "command",
-    "dbus-run-session",
-    "doas",
-    "env",
-    "eval",
-    "exec",
-    "firejail",
-    "flock",
-    "ionice",
-    "ltrace",
-    "nice",
-    "nohup",
-    "nsenter",
-    "parallel",
-    "pkexec",
-    "prlimit",
-    "proot",
-    "runuser",
-    "script",
-    "setpriv",
-    "setsid",
-    "source",
-    "ssh-agent",
-    "start-stop-daemon",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "toybox",
-    "unbuffer",
-    "unshare",
-    "valgrind",
-    "watch",
-    "xargs",
-    "xvfb-run",
-];
+use super::{Assignment, Part};
 
 /// The command that is really run, when that is certain.
-pub fn stripped(part: &Part) -> Part {
-    let mut part = part.clone();
+pub fn stripped(part: &Part) -> Cow<'_, Part> {
     if part.words.is_empty() {
-        return part;
-    }
-    let mut assignments = part.assignments.iter();
-    if assignments.all(|one| harmless(&Word::plain(&one.text)).is_some()) {
-        part.assignments.clear();
+        return Cow::Borrowed(part);
     }
     let mut start = 0;
     while let Some(count) = wrapper_length(&part.words[start..])
@@ -70,15 +17,36 @@ pub fn stripped(part: &Part) -> Part {
     {
         start += count;
     }
-    part.words.drain(..start);
-    if part.name().is_none_or(str::is_empty) && part.opaque.is_none() {
-        part.opaque = Some("the program to run is only known when it runs");
+    let words = &part.words[start..];
+    let opaque = if is_unknown(words, part.opaque) {
+        Some("the program to run is only known when it runs")
+    } else {
+        part.opaque
+    };
+    let is_set = |one: &Assignment| harmless(&Word::plain(&one.text)).is_some();
+    let is_harmless = part.assignments.iter().all(is_set);
+    if start == 0 && opaque == part.opaque && (part.assignments.is_empty() || !is_harmless) {
+        return Cow::Borrowed(part);
     }
-    let mut arguments = part.arguments().iter();
-    if starts_others(&part) && arguments.any(|word| word.literal.is_none()) {
-        part.opaque = Some("the program to run is only known when it runs");
-    }
-    part
+    Cow::Owned(Part {
+        assignments: if is_harmless {
+            Vec::new()
+        } else {
+            part.assignments.clone()
+        },
+        words: words.to_vec(),
+        redirects: part.redirects.clone(),
+        is_attached: part.is_attached,
+        opaque,
+    })
+}
+
+/// Returns whether the program of a command, or what it starts, is only known when it runs.
+fn is_unknown(words: &[Word], opaque: Option<&'static str>) -> bool {
+    let name = words.first().and_then(|name| name.literal.as_deref());
+    let is_nameless = name.is_none_or(str::is_empty) && opaque.is_none();
+    let starts_others = name.is_some_and(|name| is_starter(file_name(name)));
+    is_nameless || starts_others && words.iter().skip(1).any(|word| word.literal.is_none())
 }
 
 /// Whether the program of a part only starts another one.
@@ -99,13 +67,63 @@ pub(super) fn takes_more_as(forms: &[Part]) -> bool {
 
 /// Whether a program only starts another one.
 pub(super) fn is_starter(name: &str) -> bool {
-    STARTERS.contains(&name)
+    matches!(
+        name,
+        "." | "builtin"
+            | "busybox"
+            | "caffeinate"
+            | "chpst"
+            | "chroot"
+            | "chrt"
+            | "command"
+            | "dbus-run-session"
+            | "doas"
+            | "env"
+            | "eval"
+            | "exec"
+            | "firejail"
+            | "flock"
+            | "ionice"
+            | "ltrace"
+            | "nice"
+            | "nohup"
+            | "nsenter"
+            | "parallel"
+            | "pkexec"
+            | "prlimit"
+            | "proot"
+            | "runuser"
+            | "script"
+            | "setpriv"
+            | "setsid"
+            | "source"
+            | "ssh-agent"
+            | "start-stop-daemon"
+            | "stdbuf"
+            | "strace"
+            | "su"
+            | "sudo"
+            | "systemd-run"
+            | "taskset"
+            | "time"
+            | "timeout"
+            | "toybox"
+            | "unbuffer"
+            | "unshare"
+            | "valgrind"
+            | "watch"
+            | "xargs"
+            | "xvfb-run"
+    )
 }
 
 /// The name of the program without its directory.
 fn base_name(part: &Part) -> Option<&str> {
-    let name = part.name()?;
-    Some(name.rsplit('/').next().unwrap_or(name))
+    part.name().map(file_name)
+}
+
+fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// Whether a program is a shell.
@@ -230,7 +248,7 @@ fn evaluates_text(part: &Part) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"_./=:,@%+ !-]".contains(&byte))
     };
     // `y[x]=1` computes with what is in `x`.
-    let computes = |one: &super::Assignment| {
+    let computes = |one: &Assignment| {
         let name = one.text.split_once('=').map_or("", |(name, _)| name);
         let index = name
             .split_once('[')
@@ -351,16 +369,22 @@ const MAX_STARTED: usize = 64;
 /// Everything that may be the real command: what a rule forbids must not slip through behind a
 /// program that starts others, or behind options.
 pub fn stripped_for_denial(part: &Part) -> Vec<Part> {
-    let mut bare = part.clone();
-    bare.assignments.clear();
-    let mut found = vec![bare.clone()];
+    let bare = Part {
+        assignments: Vec::new(),
+        words: part.words.clone(),
+        redirects: part.redirects.clone(),
+        is_attached: part.is_attached,
+        opaque: part.opaque,
+    };
+    let mut found = Vec::new();
     if let Some(base) = bare.name().and_then(|name| name.rsplit_once('/')) {
         let mut named = bare.clone();
         named.words[0] = Word::plain(base.1);
         found.push(named);
     }
     // Some disks take capitals for small letters, and `git-push` is `git push`.
-    if let Some(name) = found.last().and_then(Part::name) {
+    let name = found.last().unwrap_or(&bare).name();
+    if let Some(name) = name.filter(|name| may_be_spelled_otherwise(name)) {
         let small = name.to_ascii_lowercase();
         let command = small.strip_prefix("git-").map(str::to_owned);
         if small != name {
@@ -383,9 +407,14 @@ pub fn stripped_for_denial(part: &Part) -> Vec<Part> {
             found.push(inner);
         }
     }
+    found.insert(0, bare);
     let without_options: Vec<Part> = found.iter().filter_map(without_options).collect();
     found.extend(without_options);
     found
+}
+
+fn may_be_spelled_otherwise(name: &str) -> bool {
+    name.contains('-') || name.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 /// The command without the options in front of its first argument.

@@ -174,7 +174,7 @@ impl Policy {
             Sensitive::Ask => Effect::Ask,
             Sensitive::Allow => return None,
         };
-        let subject = Subject::of(call);
+        let subject = call.subject();
         let places = subject.places(call);
         let found = places.iter().find_map(|place| {
             let mut names = place.names().filter_map(Path::to_str);
@@ -185,14 +185,14 @@ impl Policy {
                 effect: Some(effect),
                 reason: format!("`{path}` usually holds secrets (built-in pattern `{pattern}`)"),
             }),
-            None => not_understood(&subject),
+            None => not_understood(subject),
         }
     }
 
     /// What the rules allow may still name a file that holds secrets, when nobody can tell.
     fn if_files_are_known(&self, judged: Judgement, call: &Call<'_>) -> Explanation {
         let is_open = self.sensitive == Sensitive::Allow || judged.effect != Outcome::Allow;
-        if is_open || !Subject::of(call).names_unknown_files(call) {
+        if is_open || !call.subject().names_unknown_files(call) {
             return judged.into();
         }
         Explanation {
@@ -212,7 +212,7 @@ impl Policy {
         if !is_open || (self.sensitive == Sensitive::Allow && !denies) {
             return explained;
         }
-        let searches = search::searches(call, &Subject::of(call));
+        let searches = search::searches(call);
         let finding =
             (searches.iter()).find_map(|search| search.finding(|file| self.forbids(file)));
         let reason = match finding {

@@ -45,10 +45,10 @@ pub(super) enum Finding {
 }
 
 /// The searches of a call; most calls make none.
-pub(super) fn searches(call: &Call<'_>, subject: &Subject) -> Vec<Search> {
+pub(super) fn searches(call: &Call<'_>) -> Vec<Search> {
     let text = |name: &str| call.input.get(name).and_then(|value| value.as_str());
     let root = || call.cwd.join(text("path").unwrap_or_default());
-    match (call.tool, subject) {
+    match (call.tool, call.subject()) {
         ("Grep", _) => {
             let globs = text("glob").map(split_globs).unwrap_or_default();
             let kind = text("type").map(str::to_owned);
@@ -64,10 +64,7 @@ pub(super) fn searches(call: &Call<'_>, subject: &Subject) -> Vec<Search> {
             Subject::Command {
                 script: Ok(script), ..
             },
-        ) => {
-            let mut location = Location::new(call.cwd, call.home);
-            of_parts(script.parts(), &mut location, 0)
-        }
+        ) => of_parts(script.parts(), &mut call.start(), 0),
         _ => Vec::new(),
     }
 }
@@ -184,7 +181,7 @@ fn directories(word: &Word, location: &Location) -> Vec<PathBuf> {
         return Vec::new();
     };
     let directories = places.into_iter().filter(|place| place.is_dir);
-    directories.map(|place| place.spelled).collect()
+    directories.map(|place| place.spelled.clone()).collect()
 }
 
 /// What a program reads that names no directory.
