@@ -10,6 +10,7 @@ mod frame;
 mod front;
 mod hook;
 mod host;
+mod json_file;
 mod mcp;
 mod permission;
 mod session;
@@ -18,6 +19,7 @@ mod task;
 mod tool;
 mod trust;
 mod turn;
+mod web;
 mod workbench;
 
 pub use falconer_model::{KNOWN_MODELS, KnownModel, ModelTape, Overheard};

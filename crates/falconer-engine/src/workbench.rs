@@ -7,7 +7,6 @@ use falconer_model::SideModel;
 use falconer_process::Confinement;
 use falconer_secret::Environment;
 
-use crate::host::Host;
 use crate::permission::Hidden;
 use crate::task::Tasks;
 use crate::tool::{FileMemory, Todos};
@@ -32,7 +31,6 @@ pub(crate) struct Workbench {
     /// Shells in the background.
     pub(crate) tasks: Tasks,
     pub(crate) todos: Todos,
-    pub(crate) host: Host,
     /// A small model for tools that need one.
     pub(crate) side_model: Arc<dyn SideModel>,
     /// Where outputs that are too large for the conversation go.
@@ -105,7 +103,6 @@ pub(crate) struct Fittings {
     pub(crate) additional_dirs: Vec<PathBuf>,
     pub(crate) environment: Arc<Environment>,
     pub(crate) checkpoints: Checkpoints,
-    pub(crate) host: Host,
     pub(crate) side_model: Arc<dyn SideModel>,
     pub(crate) overflow: PathBuf,
     pub(crate) plan_file: Option<PathBuf>,
@@ -125,7 +122,6 @@ impl Workbench {
             checkpoints: fittings.checkpoints,
             tasks: Tasks::default(),
             todos: Todos::default(),
-            host: fittings.host,
             side_model: fittings.side_model,
             overflow: fittings.overflow,
             plan_file: fittings.plan_file,
@@ -154,14 +150,12 @@ impl Workbench {
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
             ("HOME", "/nonexistent"),
         ];
-        let (host, _outbox, _lane) = Host::pair();
         let fittings = Fittings {
             additional_dirs: Vec::new(),
             environment: Arc::new(Environment::new(
                 variables.map(|(name, value)| (name.into(), value.into())),
             )),
             checkpoints: Checkpoints::default(),
-            host,
             side_model: Arc::new(Echo),
             overflow: dir.join("overflow"),
             plan_file: Some(dir.join("plan.md")),

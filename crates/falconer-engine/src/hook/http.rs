@@ -11,6 +11,7 @@ use super::answer::{Ran, read_output};
 use super::registry::{Hook, Request, SettingsHooks};
 use super::report::Written;
 use super::{DEFAULT_TIMEOUT, Hooks, Occasion};
+use crate::web::web_client;
 
 /// Longest answer that is read.
 const ANSWER: usize = 1024 * 1024;
@@ -43,7 +44,7 @@ impl Web {
     }
 
     async fn client(&self, environment: &Environment) -> Result<&reqwest::Client, String> {
-        let build = async { crate::mcp::web_client(environment) };
+        let build = async { web_client(environment) };
         let client = self.client.get_or_try_init(|| build).await;
         client.map_err(|error| format!("cannot make an HTTP client: {error}"))
     }
@@ -132,7 +133,7 @@ fn headers(
 ) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &request.headers {
-        let value = crate::mcp::interpolate(value, |variable| {
+        let value = interpolate(value, |variable| {
             let named = request.variables.iter().any(|it| it == variable);
             let allowed = named && policy.allows_variable(variable);
             let value = allowed.then(|| environment.text(variable)).flatten();
@@ -180,9 +181,38 @@ fn without_url(error: reqwest::Error) -> String {
     text
 }
 
+/// Fills in `$NAME` and `${NAME}`; names for which `value` has nothing stay as they are.
+fn interpolate(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        filled.push_str(&rest[..start]);
+        let after = &rest[start + 1..];
+        let (name, length) = match after.strip_prefix('{') {
+            Some(inside) => match inside.find('}') {
+                Some(end) => (&inside[..end], end + 2),
+                None => ("", 0),
+            },
+            None => {
+                let end = after.find(|it: char| it != '_' && !it.is_ascii_alphanumeric());
+                let end = end.unwrap_or(after.len());
+                (&after[..end], end)
+            }
+        };
+        let whole = &rest[start..start + 1 + length];
+        match value(name).filter(|_| !name.is_empty()) {
+            Some(value) => filled.push_str(&value),
+            None => filled.push_str(whole),
+        }
+        rest = &rest[start + 1 + length..];
+    }
+    filled.push_str(rest);
+    filled
+}
+
 #[cfg(test)]
 mod tests {
-    use super::wildcard;
+    use super::{interpolate, wildcard};
 
     #[test]
     fn url_patterns_have_wildcards() {
@@ -199,6 +229,22 @@ mod tests {
         ];
         for (pattern, url, expected) in cases {
             assert_eq!(wildcard(pattern, url), expected, "{pattern} {url}");
+        }
+    }
+
+    #[test]
+    fn headers_take_only_known_names() {
+        let value = |name: &str| (name == "A").then(|| "1".to_owned());
+        let cases = [
+            ("Bearer $A", "Bearer 1"),
+            ("${A}!", "1!"),
+            ("$B $", "$B $"),
+            ("${open", "${open"),
+            ("$A$A", "11"),
+            ("ü$Aü", "ü1ü"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(interpolate(text, value), expected, "{text}");
         }
     }
 }

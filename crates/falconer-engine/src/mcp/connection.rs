@@ -23,7 +23,8 @@ use super::transport::sdk::SdkTransport;
 use super::transport::sse::{SseError, SseTransport};
 use super::transport::stdio::{self, Child};
 use super::transport::{LONGEST_MESSAGE, Watched};
-use super::{Elicitation, Wiring, expand, web_client};
+use super::{Elicitation, Wiring, expand};
+use crate::web::web_client;
 
 /// A server that answers.
 pub(super) struct Connection {

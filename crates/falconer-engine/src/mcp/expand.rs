@@ -72,40 +72,11 @@ fn braces(text: &str, environment: &Environment) -> Result<String, Unset> {
     Ok(filled)
 }
 
-/// Fills in `$NAME` and `${NAME}`; names for which `value` has nothing stay as they are.
-pub(crate) fn interpolate(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
-    let mut filled = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('$') {
-        filled.push_str(&rest[..start]);
-        let after = &rest[start + 1..];
-        let (name, length) = match after.strip_prefix('{') {
-            Some(inside) => match inside.find('}') {
-                Some(end) => (&inside[..end], end + 2),
-                None => ("", 0),
-            },
-            None => {
-                let end = after.find(|it: char| it != '_' && !it.is_ascii_alphanumeric());
-                let end = end.unwrap_or(after.len());
-                (&after[..end], end)
-            }
-        };
-        let whole = &rest[start..start + 1 + length];
-        match value(name).filter(|_| !name.is_empty()) {
-            Some(value) => filled.push_str(&value),
-            None => filled.push_str(whole),
-        }
-        rest = &rest[start + 1 + length..];
-    }
-    filled.push_str(rest);
-    filled
-}
-
 #[cfg(test)]
 mod tests {
     use falconer_secret::Environment;
 
-    use super::{Unset, braces, interpolate};
+    use super::{Unset, braces};
 
     #[test]
     fn braces_are_filled_in_or_named() {
@@ -127,22 +98,6 @@ mod tests {
                 .map(str::to_owned)
                 .map_err(|it| Unset(it.to_owned()));
             assert_eq!(braces(text, &environment), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn headers_take_only_known_names() {
-        let value = |name: &str| (name == "A").then(|| "1".to_owned());
-        let cases = [
-            ("Bearer $A", "Bearer 1"),
-            ("${A}!", "1!"),
-            ("$B $", "$B $"),
-            ("${open", "${open"),
-            ("$A$A", "11"),
-            ("ü$Aü", "ü1ü"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(interpolate(text, value), expected, "{text}");
         }
     }
 }

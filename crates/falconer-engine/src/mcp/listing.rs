@@ -6,6 +6,7 @@ use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 
 use super::name;
+use crate::tool::readable;
 
 /// Most pages of a list that are asked for: a server may invent them without end.
 const PAGES: usize = 100;
@@ -130,16 +131,6 @@ fn title(tool: &Tool) -> String {
     let given = tool.title.clone().or_else(annotated);
     let given = given.filter(|title| !title.trim().is_empty());
     given.map_or_else(|| readable(&tool.name), |title| cut(&title))
-}
-
-/// `add_numbers` for people: `Add numbers`.
-pub(crate) fn readable(name: &str) -> String {
-    let spaced = name.replace(['_', '-'], " ");
-    let mut letters = spaced.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => spaced,
-    }
 }
 
 fn cut(description: &str) -> String {

@@ -18,7 +18,6 @@ mod servers;
 mod tests;
 mod tool;
 mod transport;
-mod web;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,12 +31,9 @@ use crate::host::Host;
 use crate::trust::Seal;
 
 pub(crate) use self::config::{Declared, Origin};
-pub(crate) use self::expand::interpolate;
-pub(crate) use self::listing::readable;
 pub(crate) use self::manifest::Manifest;
 
 pub(crate) use self::servers::{ServerError, Servers, Switch};
-pub(crate) use self::web::web_client;
 
 /// What all servers of a session share.
 #[derive(Debug, Clone)]

@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::outcome::{Overflow, extension};
 use super::servers::{CallFailure, Servers};
-use crate::tool::{Call, Outcome, Target, Tool};
+use crate::permission::Target;
+use crate::tool::{Call, Outcome, Tool};
 use crate::workbench::Workbench;
 
 /// Lists what servers offer to read.

@@ -15,7 +15,8 @@ use super::listing::Listed;
 use super::outcome::{self, Overflow};
 use super::server::{Server, State};
 use super::servers::CallFailure;
-use crate::tool::{Call, Outcome, Target, Tool, ToolOrigin};
+use crate::permission::Target;
+use crate::tool::{Call, Outcome, Tool, ToolOrigin};
 use crate::workbench::Workbench;
 
 /// A tool of a server.

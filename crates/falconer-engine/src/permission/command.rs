@@ -8,8 +8,7 @@ use falconer_rule::{Effect, Location, Matcher, Place, Where, writes_unknown};
 
 use super::judge::{ask, because_of};
 use super::question::{Because, Case, Verdict};
-use super::{Locks, Permissions, repository, suggest};
-use crate::tool::Target;
+use super::{Locks, Permissions, Target, repository, suggest};
 
 impl Permissions {
     /// What is allowed may still name a file that a rule forbids, when nobody can tell.

@@ -6,9 +6,8 @@ use falconer_protocol::Object;
 use falconer_rule::{Access, Call, Outcome, Subject, Voice};
 use serde_json::Value;
 
-use super::Permissions;
 use super::question::{Question, Verdict};
-use crate::tool::Target;
+use super::{Permissions, Target};
 
 impl Permissions {
     /// What [`Permissions::judge`] says about a call, if somebody can be asked.

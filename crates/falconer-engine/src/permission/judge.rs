@@ -9,8 +9,7 @@ use falconer_rule::{Call, Effect, Matcher, Place, mentioned, protected_write};
 use serde_json::Value;
 
 use super::question::{Ask, Because, Case, Question, Reader, Verdict};
-use super::{Entry, Permissions, suggest};
-use crate::tool::Target;
+use super::{Entry, Permissions, Target, suggest};
 
 impl Permissions {
     /// Decides about a call as far as rules, mode and defaults can.

@@ -13,6 +13,7 @@ mod program;
 mod question;
 mod repository;
 mod suggest;
+mod target;
 mod update;
 mod wire;
 
@@ -33,6 +34,8 @@ use falconer_rule::{
 pub(crate) use hidden::Hidden;
 use program::Programs;
 pub(crate) use question::{Ask, Because, HookDecision, Question, Verdict};
+pub(crate) use target::Target;
+pub(crate) use update::{Change, UpdateError};
 
 /// Where a rule was written, most trusted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,8 +7,7 @@ use falconer_rule::{Effect, Matcher, Place};
 
 use super::judge::{ask, because_of};
 use super::question::{Because, Case, Verdict};
-use super::{Permissions, suggest};
-use crate::tool::Target;
+use super::{Permissions, Target, suggest};
 
 impl Permissions {
     /// Whether a rule on paths applies to a file tool.

@@ -11,8 +11,7 @@ use falconer_protocol::permission::{DecisionReasonType, PermissionMode, Permissi
 use falconer_rule::shell::{self, Script, Unparsable};
 use falconer_rule::{Effect, Footprint, Location, Place};
 
-use super::RuleSource;
-use crate::tool::Target;
+use super::{RuleSource, Target};
 
 /// A call that wants to be made.
 #[derive(Debug, Clone)]

@@ -9,9 +9,9 @@ use falconer_protocol::permission::{
 use falconer_rule::{Call, Place, RuleText, Width, suggest};
 use serde_json::json;
 
+use super::Target;
 use super::question::Question;
 use super::wire::to_wire;
-use crate::tool::Target;
 
 /// For a file outside the working directories that is to be read.
 pub(super) fn for_read(place: &Place) -> Vec<PermissionUpdate> {

@@ -18,9 +18,8 @@ use falconer_protocol::Object;
 use falconer_protocol::permission::PermissionMode;
 
 use super::{
-    Bypass, Effect, Locks, Permissions, Question, RuleSource, Start, Verdict, WrittenRule,
+    Bypass, Effect, Locks, Permissions, Question, RuleSource, Start, Target, Verdict, WrittenRule,
 };
-use crate::tool::Target;
 
 /// A project in a directory of its own.
 pub(super) struct Project {

@@ -1,6 +1,6 @@
 //! Changes of permissions, by the host or by a hook.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use falconer_protocol::permission::{
@@ -10,55 +10,57 @@ use falconer_rule::{Effect, RuleText};
 
 use super::wire::text_of_wire;
 use super::{ModeRefused, Permissions, RuleSource, WrittenRule};
-use crate::settings::{Change, Files, Scope, WriteError};
 
-/// What a change did.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// A change that was made.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Applied {
-    /// The mode is another one now.
+    /// The mode, if it is another one now.
     pub(crate) mode: Option<PermissionMode>,
-    /// The file in which the change was kept.
-    pub(crate) written: Option<PathBuf>,
+    /// The place the change is meant for: the session, or settings of some scope.
+    pub(crate) source: RuleSource,
+    pub(crate) change: Change,
 }
 
-/// Why a change was not made, or not kept.
+/// A change as settings keep it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    AddRules(Effect, Vec<String>),
+    ReplaceRules(Effect, Vec<String>),
+    RemoveRules(Effect, Vec<String>),
+    DefaultMode(String),
+    AddDirectories(Vec<String>),
+    RemoveDirectories(Vec<String>),
+}
+
+/// Why a change was not made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpdateError {
     #[error(transparent)]
     Mode(#[from] ModeRefused),
     #[error("permission update with an unknown {what}: {value}")]
     Unknown { what: &'static str, value: String },
-    /// It is in force for this session all the same.
-    #[error("the change of permissions holds for this session only: {0}")]
-    NotKept(#[from] WriteError),
 }
 
 impl Permissions {
-    /// Makes a change, and keeps it where it says.
-    ///
-    /// What cannot be written to its file is in force for the session nevertheless.
-    pub(crate) fn apply(
-        &mut self,
-        update: &PermissionUpdate,
-        files: &Files,
-    ) -> Result<Applied, UpdateError> {
-        let (destination, change, mode) = self.apply_here(update)?;
-        let written = match scope(destination)? {
-            Some(scope) => Some(files.write(scope, &change)?),
-            None => None,
-        };
-        Ok(Applied { mode, written })
+    /// Makes a change for this session.
+    pub(crate) fn apply(&mut self, update: &PermissionUpdate) -> Result<Applied, UpdateError> {
+        let (source, change, mode) = self.make(update)?;
+        Ok(Applied {
+            mode,
+            source,
+            change,
+        })
     }
 
-    fn apply_here<'u>(
+    fn make(
         &mut self,
-        update: &'u PermissionUpdate,
-    ) -> Result<(&'u PermissionDestination, Change, Option<PermissionMode>), UpdateError> {
+        update: &PermissionUpdate,
+    ) -> Result<(RuleSource, Change, Option<PermissionMode>), UpdateError> {
         match update {
             PermissionUpdate::AddRules(it) => {
-                let behavior = behavior(&it.behavior)?;
-                let rules = self.add_rules(&it.rules, behavior, source(&it.destination)?);
-                Ok((&it.destination, Change::AddRules(behavior, rules), None))
+                let (behavior, source) = (behavior(&it.behavior)?, source(&it.destination)?);
+                let rules = self.add_rules(&it.rules, behavior, source);
+                Ok((source, Change::AddRules(behavior, rules), None))
             }
             PermissionUpdate::ReplaceRules(it) => {
                 let (behavior, source) = (behavior(&it.behavior)?, source(&it.destination)?);
@@ -66,37 +68,37 @@ impl Permissions {
                     entry.written.behavior != behavior || entry.written.source != source
                 });
                 let rules = self.add_rules(&it.rules, behavior, source);
-                Ok((&it.destination, Change::ReplaceRules(behavior, rules), None))
+                Ok((source, Change::ReplaceRules(behavior, rules), None))
             }
             PermissionUpdate::RemoveRules(it) => {
                 let (behavior, source) = (behavior(&it.behavior)?, source(&it.destination)?);
                 let rules: Vec<String> = it.rules.iter().map(text_of_wire).collect();
                 self.remove_rules(&rules, behavior, source);
-                Ok((&it.destination, Change::RemoveRules(behavior, rules), None))
+                Ok((source, Change::RemoveRules(behavior, rules), None))
             }
             PermissionUpdate::SetMode(it) => {
-                source(&it.destination)?;
+                let source = source(&it.destination)?;
                 let old = self.mode.clone();
                 self.set_mode(it.mode.clone())?;
                 let new = (old != it.mode).then(|| it.mode.clone());
                 let change = Change::DefaultMode(it.mode.as_str().to_owned());
-                Ok((&it.destination, change, new))
+                Ok((source, change, new))
             }
             PermissionUpdate::AddDirectories(it) => {
-                source(&it.destination)?;
+                let source = source(&it.destination)?;
                 for directory in &it.directories {
                     self.directories.add(Path::new(directory));
                 }
                 let change = Change::AddDirectories(it.directories.clone());
-                Ok((&it.destination, change, None))
+                Ok((source, change, None))
             }
             PermissionUpdate::RemoveDirectories(it) => {
-                source(&it.destination)?;
+                let source = source(&it.destination)?;
                 for directory in &it.directories {
                     self.directories.remove(Path::new(directory));
                 }
                 let change = Change::RemoveDirectories(it.directories.clone());
-                Ok((&it.destination, change, None))
+                Ok((source, change, None))
             }
             _ => Err(UpdateError::Unknown {
                 what: "type",
@@ -162,14 +164,4 @@ fn source(destination: &PermissionDestination) -> Result<RuleSource, UpdateError
             value: other.as_str().to_owned(),
         }),
     }
-}
-
-/// The settings file of a destination; the session has none.
-fn scope(destination: &PermissionDestination) -> Result<Option<Scope>, UpdateError> {
-    Ok(match source(destination)? {
-        RuleSource::User => Some(Scope::User),
-        RuleSource::Project => Some(Scope::Project),
-        RuleSource::Local => Some(Scope::Local),
-        RuleSource::Session | RuleSource::CliArg | RuleSource::Managed | RuleSource::Flag => None,
-    })
 }

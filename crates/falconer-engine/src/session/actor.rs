@@ -247,7 +247,7 @@ impl Actor {
     fn input_closed(&mut self) {
         self.input = None;
         self.closed_at = Some(Instant::now());
-        self.core.workbench.host.close();
+        self.core.host.close();
     }
 
     async fn interrupted(&mut self) {
@@ -291,7 +291,7 @@ impl Actor {
     async fn close(&mut self) {
         self.turn = None;
         self.jobs.clear();
-        self.core.workbench.host.close();
+        self.core.host.close();
         self.say_goodbye().await;
         let core = &self.core;
         core.lookout().close();

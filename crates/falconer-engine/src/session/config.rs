@@ -13,6 +13,7 @@ use falconer_secret::Environment;
 use serde_json::Value;
 
 use crate::settings::Found;
+use crate::tool::registry::ToolChoice;
 
 /// Everything a session needs. [`SessionConfig::new`] takes what is required.
 #[derive(Debug)]
@@ -151,16 +152,6 @@ pub(crate) enum PermissionPrompt {
     Host,
     /// `--permission-prompt-tool mcp__server__tool`.
     McpTool(String),
-}
-
-/// Which built-in tools there are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum ToolChoice {
-    /// The default set.
-    #[default]
-    Default,
-    /// `--tools A,B`: exactly these of the built-in ones; empty for none.
-    Only(Vec<String>),
 }
 
 /// When to stop.

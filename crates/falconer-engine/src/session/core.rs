@@ -13,9 +13,7 @@ use falconer_protocol::{MessageUuid, Object, SessionId};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::config::{
-    Commands, Limits, Output, PermissionPrompt, PromptChoice, Thinking, ToolChoice,
-};
+use super::config::{Commands, Limits, Output, PermissionPrompt, PromptChoice, Thinking};
 use super::ledger::Ledger;
 use super::lookout::Lookout;
 use super::queue::Queue;
@@ -24,12 +22,13 @@ use super::switch::{LastAnswer, SwitchNotes};
 use crate::conversation::Conversation;
 use crate::frame::{Speaker, system};
 use crate::hook::Hooks;
+use crate::host::Host;
 use crate::mcp::Servers;
 use crate::permission::{ModeRefused, Permissions};
 use crate::settings::{Files, Settings, Watch};
 use crate::task::TaskEvent;
 use crate::tool::Tool;
-use crate::tool::registry::{self, Toolbox};
+use crate::tool::registry::{self, ToolChoice, Toolbox};
 use crate::turn::listen::Heard;
 use crate::turn::prompt;
 use crate::turn::request::Parts;
@@ -87,6 +86,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) speaker: Speaker,
+    pub(crate) host: Host,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) workbench: Arc<Workbench>,
     pub(crate) hooks: Hooks,
@@ -288,13 +288,13 @@ impl Core {
     /// Applies what came with a permission. What cannot be applied is left out.
     pub(crate) async fn apply_updates(&self, updates: &[PermissionUpdate]) {
         for update in updates {
-            let applied = self.permissions().apply(update, &self.files);
-            match applied {
-                Ok(applied) => {
-                    if let Some(path) = &applied.written {
+            let kept = self.files.apply(&mut self.permissions(), update);
+            match kept {
+                Ok(kept) => {
+                    if let Some(path) = &kept.written {
                         self.watch().accept(path);
                     }
-                    if let Some(mode) = applied.mode {
+                    if let Some(mode) = kept.mode {
                         self.speaker.say(system::mode_changed(mode)).await;
                     }
                 }

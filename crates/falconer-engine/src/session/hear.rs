@@ -79,7 +79,7 @@ impl Actor {
     fn resolve(&self, value: Value) {
         match falconer_protocol::from_value(value) {
             Ok(response) => {
-                self.core.workbench.host.resolve(response);
+                self.core.host.resolve(response);
             }
             Err(error) => tracing::debug!(%error, "an answer that cannot be read"),
         }

@@ -133,7 +133,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
     let witness = Arc::<Witness>::default();
     let asked = (&host, Arc::clone(&witness));
     let servers = servers(&config, &sources, &user, &settings, asked, &mut warnings);
-    let workbench = workbench(&config, &settings, &opened, place.as_ref(), host);
+    let workbench = workbench(&config, &settings, &opened, place.as_ref());
     if let Some(file) = &workbench.plan_file {
         permissions.set_plan_file(file);
     }
@@ -147,6 +147,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
     let core = Core {
         options: options(&config, &settings, &state.model),
         speaker,
+        host,
         provider: config.provider,
         workbench: Arc::new(workbench),
         hooks,
@@ -347,7 +348,6 @@ fn workbench(
     settings: &Settings,
     opened: &Opened,
     place: Option<&SessionPlace>,
-    host: Host,
 ) -> Workbench {
     let checkpoints = place.map_or_else(Checkpoints::default, |place| {
         let directory = Checkpoints::directory(place, &opened.session);
@@ -365,7 +365,6 @@ fn workbench(
         additional_dirs: config.permissions.add_dirs.clone(),
         environment: Arc::clone(&config.environment),
         checkpoints,
-        host,
         side_model: Arc::new(QuickModel::new(Arc::clone(&config.provider), small)),
         overflow: overflow(config).join(opened.session.as_str()),
         plan_file: config_dir(&config.environment).map(|dir| plan_file(&dir, &opened.session)),

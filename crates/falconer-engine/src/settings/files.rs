@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::read::{ReadError, read_object};
-use crate::permission::Effect;
+use crate::json_file::{ReadError, read_object};
+use crate::permission::{self, Effect};
 use crate::trust::{ProjectFile, TrustStore, item_digest};
 
 /// The files that may be written.
@@ -26,15 +26,10 @@ pub(crate) enum Scope {
     Local,
 }
 
-/// What is changed in a file.
+/// A change in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    AddRules(Effect, Vec<String>),
-    ReplaceRules(Effect, Vec<String>),
-    RemoveRules(Effect, Vec<String>),
-    DefaultMode(String),
-    AddDirectories(Vec<String>),
-    RemoveDirectories(Vec<String>),
+    Permissions(permission::Change),
     /// A text that is not about permissions, at the end of these keys.
     Text {
         path: Vec<String>,
@@ -173,59 +168,70 @@ fn replace(target: &Path, value: &Value) -> std::io::Result<()> {
 impl Change {
     /// What is in the file afterwards and may need trust: keys and texts.
     fn added(&self) -> Vec<(String, &String)> {
-        let each = |key: &str, texts| -> Vec<(String, &String)> {
-            let texts: &Vec<String> = texts;
-            texts.iter().map(|text| (key.to_owned(), text)).collect()
-        };
         match self {
-            Self::AddRules(Effect::Allow, rules) | Self::ReplaceRules(Effect::Allow, rules) => {
-                each("permissions.allow", rules)
-            }
-            Self::AddDirectories(directories) => {
-                each("permissions.additionalDirectories", directories)
-            }
-            Self::DefaultMode(mode) => vec![("permissions.defaultMode".to_owned(), mode)],
+            Self::Permissions(change) => permissions_added(change),
             Self::Text { path, value } => vec![(path.join("."), value)],
-            Self::AddRules(..)
-            | Self::ReplaceRules(..)
-            | Self::RemoveRules(..)
-            | Self::RemoveDirectories(_) => Vec::new(),
         }
     }
 
     /// Makes the change, or names the key that is in the way.
     fn make(&self, value: &mut Value) -> Result<(), &'static str> {
-        if let Self::Text { path, value: text } = self {
-            return put(value, path, text);
-        }
-        let object = value.as_object_mut().ok_or("the file")?;
-        let permissions = object
-            .entry("permissions")
-            .or_insert_with(|| Value::Object(Map::new()));
-        let permissions = permissions.as_object_mut().ok_or("permissions")?;
         match self {
-            Self::AddRules(behavior, rules) => add(list(permissions, behavior.key())?, rules),
-            Self::ReplaceRules(behavior, rules) => {
-                let list = list(permissions, behavior.key())?;
-                list.clear();
-                add(list, rules);
-            }
-            Self::RemoveRules(behavior, rules) => {
-                remove(list(permissions, behavior.key())?, rules);
-            }
-            Self::DefaultMode(mode) => {
-                permissions.insert("defaultMode".to_owned(), Value::String(mode.clone()));
-            }
-            Self::AddDirectories(directories) => {
-                add(list(permissions, "additionalDirectories")?, directories);
-            }
-            Self::RemoveDirectories(directories) => {
-                remove(list(permissions, "additionalDirectories")?, directories);
-            }
-            Self::Text { .. } => {}
+            Self::Permissions(change) => change_permissions(change, value),
+            Self::Text { path, value: text } => put(value, path, text),
         }
-        Ok(())
     }
+}
+
+fn permissions_added(change: &permission::Change) -> Vec<(String, &String)> {
+    use permission::Change;
+    let each = |key: &str, texts| -> Vec<(String, &String)> {
+        let texts: &Vec<String> = texts;
+        texts.iter().map(|text| (key.to_owned(), text)).collect()
+    };
+    match change {
+        Change::AddRules(Effect::Allow, rules) | Change::ReplaceRules(Effect::Allow, rules) => {
+            each("permissions.allow", rules)
+        }
+        Change::AddDirectories(directories) => {
+            each("permissions.additionalDirectories", directories)
+        }
+        Change::DefaultMode(mode) => vec![("permissions.defaultMode".to_owned(), mode)],
+        Change::AddRules(..)
+        | Change::ReplaceRules(..)
+        | Change::RemoveRules(..)
+        | Change::RemoveDirectories(_) => Vec::new(),
+    }
+}
+
+fn change_permissions(change: &permission::Change, value: &mut Value) -> Result<(), &'static str> {
+    use permission::Change;
+    let object = value.as_object_mut().ok_or("the file")?;
+    let permissions = object
+        .entry("permissions")
+        .or_insert_with(|| Value::Object(Map::new()));
+    let permissions = permissions.as_object_mut().ok_or("permissions")?;
+    match change {
+        Change::AddRules(behavior, rules) => add(list(permissions, behavior.key())?, rules),
+        Change::ReplaceRules(behavior, rules) => {
+            let list = list(permissions, behavior.key())?;
+            list.clear();
+            add(list, rules);
+        }
+        Change::RemoveRules(behavior, rules) => {
+            remove(list(permissions, behavior.key())?, rules);
+        }
+        Change::DefaultMode(mode) => {
+            permissions.insert("defaultMode".to_owned(), Value::String(mode.clone()));
+        }
+        Change::AddDirectories(directories) => {
+            add(list(permissions, "additionalDirectories")?, directories);
+        }
+        Change::RemoveDirectories(directories) => {
+            remove(list(permissions, "additionalDirectories")?, directories);
+        }
+    }
+    Ok(())
 }
 
 /// Sets a text, and makes the objects around it.

@@ -6,9 +6,9 @@
 mod files;
 mod getters;
 mod merge;
-mod read;
 mod sources;
 mod trust;
+mod update;
 mod user_config;
 mod watch;
 
@@ -19,7 +19,6 @@ use serde_json::Value;
 
 pub(crate) use files::{Change, Files, Scope, WriteError};
 pub(crate) use getters::SettingsHook;
-pub(crate) use read::read_object;
 pub(crate) use sources::{Enabled, Sources};
 pub(crate) use trust::{Folder, ProjectServers, Seals, Trust};
 pub(crate) use user_config::{McpScope, McpServer, UserConfig};

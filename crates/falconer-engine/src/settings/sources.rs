@@ -6,9 +6,9 @@ use falconer_secret::Environment;
 use serde_json::Value;
 
 use super::merge::merge;
-use super::read::read_object;
 use super::trust::{ProjectLayers, ProjectServers, Seals, Trust};
 use super::{Files, Layer, Source};
+use crate::json_file::read_object;
 use crate::trust::TrustStore;
 
 /// Files of the administrator.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::read::read_object;
 use super::{Layer, Source, Sources};
+use crate::json_file::read_object;
 use crate::trust::{Content, Grant, ProjectFile, Seal};
 
 /// Keys that a warning names.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use falconer_protocol::Object;
 use serde_json::{Map, Value};
 
-use super::read::{ReadError, read_object};
 use super::{Folder, ProjectServers, Sources};
+use crate::json_file::{ReadError, read_object};
 
 /// The file of the user is there and cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -12,6 +12,7 @@ pub(crate) mod grep;
 mod input;
 mod interrupt;
 pub(crate) mod notebook_edit;
+mod origin;
 mod patch;
 pub(crate) mod place;
 pub(crate) mod plan_mode;
@@ -41,8 +42,10 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use file_memory::FileMemory;
+pub(crate) use origin::{ToolOrigin, readable};
 pub(crate) use todo::Todos;
 
+use crate::permission::Target;
 use crate::workbench::Workbench;
 
 /// Something the model can call.
@@ -93,51 +96,6 @@ pub(crate) trait Tool: std::fmt::Debug + Send + Sync {
 
 /// Says why a call will fail, to the model. May block.
 pub(crate) type Foresight = fn(&Call) -> Result<(), String>;
-
-/// The MCP server a tool belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolOrigin {
-    pub(crate) server: String,
-    /// How the server came into the session: `sdk`, or the scope of its configuration.
-    pub(crate) source: String,
-    /// The name of the tool towards the server.
-    pub(crate) own_name: String,
-    /// The name of the tool for people.
-    pub(crate) title: String,
-}
-
-/// What a call touches, for the permission rules.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// A shell command.
-    Command { command: String, unsandboxed: bool },
-    /// A file or directory that is read. Absolute, not resolved.
-    Read(PathBuf),
-    /// A file that is written. Absolute, not resolved.
-    Write(PathBuf),
-    /// A host on the network.
-    Domain(String),
-    /// A tool of an MCP server.
-    Mcp { server: String },
-    /// The user has to answer, whatever the rules say: questions, plans.
-    User,
-    /// Nothing worth a question.
-    Nothing,
-}
-
-impl Target {
-    /// The file, if it is one.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match self {
-            Self::Read(path) | Self::Write(path) => Some(path),
-            Self::Command { .. }
-            | Self::Domain(_)
-            | Self::Mcp { .. }
-            | Self::User
-            | Self::Nothing => None,
-        }
-    }
-}
 
 /// One call of a tool.
 #[derive(Debug)]

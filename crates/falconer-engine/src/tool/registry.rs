@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::Tool;
-use crate::session::config::ToolChoice;
 
 /// Tools that need somebody who answers.
 const NEED_A_PERSON: &[&str] = &["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
@@ -25,6 +24,16 @@ static DEFINITIONS: LazyLock<HashMap<String, Value>> = LazyLock::new(|| {
     let define = |tool: &Arc<dyn Tool>| (tool.name().to_owned(), define(tool.as_ref()));
     BUILTIN.iter().map(define).collect()
 });
+
+/// Which built-in tools there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum ToolChoice {
+    /// The default set.
+    #[default]
+    Default,
+    /// `--tools A,B`: exactly these of the built-in ones; empty for none.
+    Only(Vec<String>),
+}
 
 /// What decides which tools a session has.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use super::content::{Content, ProjectFile};
 use super::item::{Item, ItemKind};
 use super::script::Script;
 use super::store::{GrantedItem, TrustError, TrustStore};
-use crate::settings::read_object;
+use crate::json_file::read_object;
 
 /// What a project wants, and whether somebody trusts it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

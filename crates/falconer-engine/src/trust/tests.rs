@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::class::{Class, KEYS, Keys};
 use super::{Standing, TrustError, TrustStore, inspect};
+use crate::permission;
 use crate::settings::{Change, Enabled, Folder, Scope, Settings, Sources, Trust};
 
 struct Disk {
@@ -394,10 +395,9 @@ fn local_settings_are_the_projects_unless_we_wrote_them() {
             r#"{"permissions": {"allow": ["Bash"]}, "env": {"A": "1"}}"#,
         );
         assert_eq!(disk.load().permission_rules(), []);
-        let change = Change::AddRules(
-            crate::permission::Effect::Allow,
-            vec!["Bash(make)".to_owned()],
-        );
+        let change =
+            permission::Change::AddRules(permission::Effect::Allow, vec!["Bash(make)".to_owned()]);
+        let change = Change::Permissions(change);
         disk.sources.files().write(Scope::Local, &change).unwrap();
         let settings = disk.load();
         let rules: Vec<_> = settings.permission_rules();
@@ -407,7 +407,8 @@ fn local_settings_are_the_projects_unless_we_wrote_them() {
         assert_eq!(disk.inspect().items.len(), 2);
         // What the user adds does not disturb trust in the rest.
         disk.grant();
-        let change = Change::AddDirectories(vec!["/srv".to_owned()]);
+        let change = permission::Change::AddDirectories(vec!["/srv".to_owned()]);
+        let change = Change::Permissions(change);
         disk.sources.files().write(Scope::Local, &change).unwrap();
         assert_eq!(disk.inspect().standing, Standing::Trusted);
         assert_eq!(disk.load().additional_directories(), [Path::new("/srv")]);

@@ -19,9 +19,9 @@ use super::permit::{self, Denial, Permit, Telling};
 use super::question;
 use super::tool_hooks::{denied_by_hook, hook_decision};
 use crate::frame::user;
-use crate::permission::{Ask, Because, Verdict};
+use crate::permission::{Ask, Because, Target, Verdict};
 use crate::session::config::PermissionPrompt;
-use crate::tool::{Bounds, Call, Target, Tool};
+use crate::tool::{Bounds, Call, Tool};
 
 /// After this long an open question is worth a notification.
 const UNATTENDED: Duration = Duration::from_secs(6);
@@ -253,7 +253,7 @@ async fn ask_host(
         PermissionPrompt::Host | PermissionPrompt::Nobody | PermissionPrompt::Off => {
             let request = question::about(context, tool, wanted, target, ask);
             let request = EngineRequest::CanUseTool(Box::new(request));
-            answer::read(context.core.workbench.host.ask(request).await)
+            answer::read(context.core.host.ask(request).await)
         }
     }
 }

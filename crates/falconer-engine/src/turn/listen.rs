@@ -18,9 +18,8 @@ use super::tally::wall_ms;
 use super::tools::Tools;
 use crate::frame::assistant::{self, Delivery, Head};
 use crate::frame::{self, stream, system};
-use crate::mcp::readable;
 use crate::session::ledger::Tokens;
-use crate::tool::ToolOrigin;
+use crate::tool::{ToolOrigin, readable};
 
 /// What was heard of a response, whole or in part.
 #[derive(Debug, Default)]

@@ -15,10 +15,12 @@ use super::call::{Context, Wanted};
 use super::consult::{self, Answerer};
 use crate::frame::user;
 use crate::hook;
-use crate::permission::{Because, HookDecision, Permissions, Question, RuleSource, Verdict};
+use crate::permission::{
+    Because, HookDecision, Permissions, Question, RuleSource, Target, Verdict,
+};
 use crate::session::config::PermissionPrompt;
 use crate::session::core::Core;
-use crate::tool::{Bounds, Target, Tool};
+use crate::tool::{Bounds, Tool};
 
 /// What may happen to a call.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use falconer_protocol::permission::DecisionReasonType;
 use serde_json::{Value, json};
 
 use super::call::{Context, Wanted};
-use crate::permission::{Ask, Because};
-use crate::tool::{Target, Tool, place, plan_mode};
+use crate::permission::{Ask, Because, Target};
+use crate::tool::{self, Tool, place, plan_mode};
 
 pub(super) fn about(
     context: &Context,
@@ -18,7 +18,7 @@ pub(super) fn about(
 ) -> CanUseTool {
     let origin = tool.origin();
     let title = match &origin {
-        Some(origin) => crate::mcp::readable(&origin.own_name),
+        Some(origin) => tool::readable(&origin.own_name),
         None => wanted.name.clone(),
     };
     let workbench = &context.core.workbench;

@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use super::debug_log::DebugFlags;
 use crate::session::config::{
     Commands, Decided, History, Limits, ModelChoice, Output, PermissionChoice, PromptChoice,
-    SettingSources, ToolChoice,
+    SettingSources,
 };
+use crate::tool::registry::ToolChoice;
 
 use table::Flag;
 

@@ -4,9 +4,8 @@ use falconer_protocol::permission::PermissionMode;
 
 use super::given::{FlagProblem, Given};
 use super::{Flags, InputFormat, OutputFormat, Prompts, Show};
-use crate::session::config::{
-    Commands, Decided, Persistence, SettingSources, Thinking, ToolChoice,
-};
+use crate::session::config::{Commands, Decided, Persistence, SettingSources, Thinking};
+use crate::tool::registry::ToolChoice;
 
 /// A flag of the command line.
 pub(crate) struct Flag {

@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::{is_alive, names, object, python, scene, tool_named, wait_for};
 use crate::mcp::servers::CallFailure;
 use crate::mcp::{ServerError, Switch};
-use crate::tool::{Target, Tool as _};
+use crate::permission::Target;
+use crate::tool::Tool as _;
 
 const CALCULATOR: &str = r#"
 tools = [tool("add", annotations={"readOnlyHint": True}), tool("boom"), tool("env"), tool("meta")]

@@ -5,8 +5,8 @@ use falconer_protocol::permission::{DecisionReasonType, PermissionMode};
 use serde_json::{Value, json};
 
 use super::{Project, outcome, question, shell};
+use crate::permission::Target;
 use crate::permission::{Ask, Because, HookDecision, Verdict};
-use crate::tool::Target;
 use falconer_protocol::hook::HookPermissionDecision;
 
 fn asked(project: &Project, tool: &str, target: &Target) -> Ask {

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::Outcome::{Allow, Ask, Deny};
 use super::{Locks, Outcome, Project, outcome, question, shell};
+use crate::permission::Target;
 use crate::permission::{Because, HookDecision, Question, Verdict};
-use crate::tool::Target;
 
 const MODES: [PermissionMode; 4] = [
     PermissionMode::Default,

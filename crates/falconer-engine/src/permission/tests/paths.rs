@@ -6,7 +6,7 @@ use falconer_protocol::permission::PermissionMode;
 
 use super::Outcome::{Allow, Ask, Deny};
 use super::{Outcome, Project, outcome};
-use crate::tool::Target;
+use crate::permission::Target;
 
 #[test]
 fn plan_mode_writes_its_plan_and_no_other_file() {

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::{Outcome, text};
 use crate::frame::reply::Reply;
+use crate::permission::Target;
 use crate::permission::{Question, Verdict};
 use crate::session::core::Core;
-use crate::tool::Target;
 use falconer_transcript::Rewind;
 
 /// How much of a file is handed out at most.

@@ -61,7 +61,7 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     let names = request.sdk_mcp_servers.as_deref().unwrap_or_default();
     let manifests = manifests.map(|manifests| Manifests::read(&core, names, &manifests));
     let parked = manifests.as_ref().map(Manifests::report);
-    let asked = core.workbench.host.asked() + add_servers(&core, &request, manifests);
+    let asked = core.host.asked() + add_servers(&core, &request, manifests);
     let mut payload = core.introduction();
     payload.session_state = Some(match actor.interrupt() {
         Some(_) => SessionState::Running,
@@ -69,7 +69,7 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
     });
     payload.hooks_applied = has_hooks.then_some(true);
     payload.sdk_mcp_manifests_parked = parked.filter(|_| !names.is_empty());
-    if core.workbench.host.asked() < asked {
+    if core.host.asked() < asked {
         return Outcome::Later(Box::pin(async move {
             servers_asked(&core, asked).await;
             introduce(&core, payload)
@@ -86,13 +86,13 @@ pub(super) async fn initialize(actor: &mut Actor, body: &Value) -> Outcome {
 fn introduce(core: &Core, payload: InitializeResponse) -> Reply {
     Reply::Introduction {
         payload: Box::new(payload),
-        open_questions: core.workbench.host.open_questions(),
+        open_questions: core.host.open_questions(),
     }
 }
 
 /// The CLI greets servers in the host before it answers; hosts have come to expect it.
 async fn servers_asked(core: &Core, questions: u64) {
-    let asked = core.workbench.host.until_asked(questions);
+    let asked = core.host.until_asked(questions);
     let _ = tokio::time::timeout(Duration::from_millis(250), asked).await;
 }
 

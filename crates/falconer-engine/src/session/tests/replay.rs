@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::cassette::{Cassette, Step};
 use super::drive::{Drive, config, scripted, token, tokens};
-use crate::session::config::{Input, PermissionPrompt, SessionConfig, ToolChoice};
+use crate::session::config::{Input, PermissionPrompt, SessionConfig};
 use crate::settings::Settings;
+use crate::tool::registry::ToolChoice;
 
 /// How long a frame may take before the replay gives up on the order and goes on.
 const PATIENCE: Duration = Duration::from_secs(10);

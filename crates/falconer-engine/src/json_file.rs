@@ -1,4 +1,4 @@
-//! Reading one JSON file that people edit by hand.
+//! JSON files that people edit by hand.
 
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,4 +1,4 @@
-//! HTTP clients for servers that a user configured.
+//! The HTTP client for servers and hooks that a user configured.
 
 use falconer_secret::Environment;
 use reqwest::redirect::Policy;
