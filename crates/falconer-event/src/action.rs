@@ -1,6 +1,7 @@
 //! Tool calls as people see them.
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -115,7 +116,7 @@ impl ActionKind {
             "Edit" | "Write" | "NotebookEdit" | "MultiEdit" => Self::FileChange,
             "WebSearch" | "WebFetch" => Self::WebSearch,
             "TodoWrite" | "TodoRead" => Self::Note,
-            "AskUserQuestion" | "ExitPlanMode" => Self::Question,
+            ASK_USER_QUESTION | EXIT_PLAN_MODE => Self::Question,
             "Task" | "Agent" => Self::Subagent,
             mcp if mcp.starts_with("mcp__") => Self::Mcp,
             _ => Self::Tool,
@@ -140,8 +141,8 @@ fn title(tool: &str, input: &Object) -> String {
         "WebSearch" => first(&["query"]),
         "WebFetch" => first(&["url"]),
         "TodoWrite" | "TodoRead" => Some("update todos".to_owned()),
-        "AskUserQuestion" => Some("ask user".to_owned()),
-        "ExitPlanMode" => Some("ask for approval of a plan".to_owned()),
+        ASK_USER_QUESTION => Some("ask user".to_owned()),
+        EXIT_PLAN_MODE => Some("ask for approval of a plan".to_owned()),
         "Task" | "Agent" => first(&["description", "prompt"]),
         mcp if mcp.starts_with("mcp__") => Some(mcp_title(mcp)),
         _ => None,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use falconer::protocol::control::{CanUseTool, Elicitation};
 use falconer::protocol::permission::{PermissionDestination, PermissionUpdate, SetMode};
+use falconer::protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use falconer::{Decision, ElicitationAnswer};
 use falconer_event::{
     Body, PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested,
@@ -284,8 +285,8 @@ fn permission(id: &str, ask: &CanUseTool, around: &Around<'_>) -> PermissionRequ
 /// Questions and plans come as tools.
 fn question_kind(tool: &str) -> Option<QuestionKind> {
     match tool {
-        "AskUserQuestion" => Some(QuestionKind::Choice),
-        "ExitPlanMode" => Some(QuestionKind::Plan),
+        ASK_USER_QUESTION => Some(QuestionKind::Choice),
+        EXIT_PLAN_MODE => Some(QuestionKind::Plan),
         _ => None,
     }
 }

@@ -17,11 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::permission::Decision;
 
-/// The tool by which the model asks questions.
-pub(crate) const QUESTION_TOOL: &str = "AskUserQuestion";
-/// The tool by which the model asks for approval of a plan.
-pub(crate) const PLAN_TOOL: &str = "ExitPlanMode";
-
 /// One to four questions for the user.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

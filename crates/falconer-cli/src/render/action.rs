@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use falconer::protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use falconer_event::Preview;
 use owo_colors::OwoColorize;
 use serde_json::Value;
@@ -28,7 +29,7 @@ impl Action {
             "WebFetch" => text("url").map(first_line),
             "Task" | "Agent" => text("description").map(first_line),
             "TodoWrite" => Some(String::new()),
-            "AskUserQuestion" | "ExitPlanMode" | "EnterPlanMode" => Some(String::new()),
+            ASK_USER_QUESTION | EXIT_PLAN_MODE | "EnterPlanMode" => Some(String::new()),
             _ => None,
         };
         let about = about.unwrap_or_else(|| first_line(&input.to_string()));

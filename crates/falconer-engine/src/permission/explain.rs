@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use falconer_rule::{Access, Call, Outcome, Subject, Voice};
 use serde_json::Value;
 
@@ -47,7 +48,7 @@ fn target(call: &Call<'_>) -> Target {
     let text = |name: &str| call.input.get(name).and_then(Value::as_str);
     let unsandboxed = call.input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
     match call.tool {
-        "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => return Target::User,
+        ASK_USER_QUESTION | "EnterPlanMode" | EXIT_PLAN_MODE => return Target::User,
         "TodoWrite" | "TaskStop" | "StructuredOutput" => return Target::Nothing,
         "Glob" | "Grep" => return Target::Read(call.cwd.join(text("path").unwrap_or_default())),
         _ => {}

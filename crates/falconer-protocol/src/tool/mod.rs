@@ -18,8 +18,8 @@ pub use file::{
     WriteOutput,
 };
 pub use question::{
-    AllowedPrompt, AskUserQuestionInput, AskUserQuestionOutput, ExitPlanModeInput,
-    ExitPlanModeOutput, Question, QuestionOption,
+    ASK_USER_QUESTION, AllowedPrompt, AskUserQuestionInput, AskUserQuestionOutput, EXIT_PLAN_MODE,
+    ExitPlanModeInput, ExitPlanModeOutput, Question, QuestionOption,
 };
 pub use search::{GlobInput, GlobOutput, GrepInput, GrepOutput};
 pub use shell::{BashInput, BashOutput};

@@ -5,6 +5,12 @@ use std::collections::BTreeMap;
 use crate::number::Number;
 use crate::wire::{Object, wire_struct};
 
+/// The tool by which the model asks the user questions.
+pub const ASK_USER_QUESTION: &str = "AskUserQuestion";
+
+/// The tool by which the model asks the user to approve a plan.
+pub const EXIT_PLAN_MODE: &str = "ExitPlanMode";
+
 wire_struct! {
     /// Questions to the user.
     ///

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use falconer_protocol::control::{CanUseTool, EngineRequest, HookCallback, McpMessage};
+use falconer_protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -21,7 +22,7 @@ use crate::elicitation::{DialogRequest, ElicitationRequest};
 use crate::handlers::Handlers;
 use crate::hook::HookCall;
 use crate::permission::{Decision, PermissionRequest};
-use crate::question::{PLAN_TOOL, PlanRequest, QUESTION_TOOL, QuestionRequest};
+use crate::question::{PlanRequest, QuestionRequest};
 
 /// Limits on handlers.
 #[derive(Debug, Clone, Copy)]
@@ -220,7 +221,7 @@ impl Desk {
     /// permission handler.
     async fn decide(&self, ask: &CanUseTool, withdrawn: &CancellationToken) -> Decision {
         let handlers = &self.handlers;
-        if ask.tool_name == QUESTION_TOOL
+        if ask.tool_name == ASK_USER_QUESTION
             && let Some(handler) = &handlers.question
             && let Some(request) = QuestionRequest::read(ask, withdrawn)
         {
@@ -230,7 +231,7 @@ impl Desk {
                 .await
                 .into_decision(&ask.input);
         }
-        if ask.tool_name == PLAN_TOOL
+        if ask.tool_name == EXIT_PLAN_MODE
             && let Some(handler) = &handlers.plan
         {
             let plan = self.plans.take(ask);

@@ -6,9 +6,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use falconer_protocol::control::CanUseTool;
+use falconer_protocol::tool::EXIT_PLAN_MODE;
 use falconer_protocol::{Message, RawMessage};
-
-use crate::question::PLAN_TOOL;
 
 /// The last plan seen, with the id of its call.
 #[derive(Debug, Default)]
@@ -17,7 +16,7 @@ pub(crate) struct Plans(Mutex<Option<(String, String)>>);
 impl Plans {
     /// Looks for a plan in an assistant message.
     pub(crate) fn look(&self, line: &[u8]) {
-        if memchr::memmem::find(line, PLAN_TOOL.as_bytes()).is_none() {
+        if memchr::memmem::find(line, EXIT_PLAN_MODE.as_bytes()).is_none() {
             return;
         }
         let message = RawMessage::new(line.to_vec().into()).map(|raw| raw.decode());
@@ -28,7 +27,7 @@ impl Plans {
             let Some(call) = block.as_tool_use() else {
                 continue;
             };
-            if call.name == PLAN_TOOL
+            if call.name == EXIT_PLAN_MODE
                 && let Some(plan) = call.input.get("plan").and_then(|plan| plan.as_str())
             {
                 let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
