@@ -7,7 +7,6 @@ use falconer_model::SideModel;
 use falconer_process::Confinement;
 use falconer_secret::Environment;
 
-use crate::permission::Hidden;
 use crate::task::Tasks;
 use crate::tool::{FileMemory, Todos};
 use falconer_transcript::Checkpoints;
@@ -21,8 +20,6 @@ pub(crate) struct Workbench {
     cwd: Mutex<PathBuf>,
     /// Directories beside the original one in which the session works.
     pub(crate) additional_dirs: Mutex<Vec<PathBuf>>,
-    /// Files that searches must not show.
-    hidden: Mutex<Hidden>,
     pub(crate) environment: Arc<Environment>,
     /// What has been read, to notice files that were changed by others since.
     pub(crate) files: FileMemory,
@@ -69,16 +66,6 @@ impl Workbench {
             .collect()
     }
 
-    pub(crate) fn hidden(&self) -> Hidden {
-        let hidden = self.hidden.lock();
-        hidden.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Keeps files from being shown from now on.
-    pub(crate) fn hide(&self, hidden: Hidden) {
-        *self.hidden.lock().unwrap_or_else(PoisonError::into_inner) = hidden;
-    }
-
     pub(crate) fn change_cwd(&self, cwd: PathBuf) {
         *self.cwd.lock().unwrap_or_else(PoisonError::into_inner) = cwd;
     }
@@ -116,7 +103,6 @@ impl Workbench {
             original_cwd: cwd.clone(),
             cwd: Mutex::new(cwd),
             additional_dirs: Mutex::new(fittings.additional_dirs),
-            hidden: Mutex::default(),
             environment: fittings.environment,
             files: FileMemory::default(),
             checkpoints: fittings.checkpoints,

@@ -1,5 +1,7 @@
 //! Two tools for the resources of all servers.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use falconer_protocol::Object;
@@ -11,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::outcome::{Overflow, extension};
 use super::servers::{CallFailure, Servers};
 use crate::permission::Target;
-use crate::tool::{Call, Outcome, Tool};
+use crate::tool::{Call, Describe, Outcome, TypedTool};
 use crate::workbench::Workbench;
 
 /// Lists what servers offer to read.
@@ -38,7 +40,7 @@ impl ReadResource {
     }
 }
 
-impl Tool for ListResources {
+impl Describe for ListResources {
     fn name(&self) -> &str {
         "ListMcpResourcesTool"
     }
@@ -54,26 +56,33 @@ impl Tool for ListResources {
             "server": {"type": "string", "description": "Only the resources of this server"}}})
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}
+
+impl TypedTool for ListResources {
+    /// The server whose resources are wanted; all servers if there is none.
+    type Input = Option<String>;
+
+    fn parse(&self, input: &Object) -> Result<Option<String>, String> {
         match input.get("server") {
-            None | Some(Value::String(_)) => Ok(()),
+            None => Ok(None),
+            Some(Value::String(server)) => Ok(Some(server.clone())),
             Some(_) => Err("`server` must be a string".to_owned()),
         }
     }
 
-    fn is_read_only(&self, _input: &Object) -> bool {
-        true
-    }
-
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+    fn target(&self, _server: &Option<String>, _workbench: &Workbench) -> Target {
         Target::Nothing
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, server: Arc<Option<String>>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let workbench = &call.workbench;
             let overflow = Overflow::new(&workbench.overflow, "", &workbench.environment);
-            self.perform(&call.input, &call.cancelled, &overflow).await
+            self.perform(server.as_deref(), &call.cancelled, &overflow)
+                .await
         })
     }
 }
@@ -81,11 +90,10 @@ impl Tool for ListResources {
 impl ListResources {
     pub(super) async fn perform(
         &self,
-        input: &Object,
+        only: Option<&str>,
         cancelled: &CancellationToken,
         overflow: &Overflow<'_>,
     ) -> Outcome {
-        let only = input.get("server").and_then(Value::as_str);
         let listed = tokio::select! {
             biased;
             () = cancelled.cancelled() => return Outcome::error("interrupted"),
@@ -104,7 +112,7 @@ impl ListResources {
     }
 }
 
-impl Tool for ReadResource {
+impl Describe for ReadResource {
     fn name(&self) -> &str {
         "ReadMcpResourceTool"
     }
@@ -122,28 +130,38 @@ impl Tool for ReadResource {
                 "uri": {"type": "string", "description": "The resource's URI"}}})
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        let text = |field: &str| input.get(field).is_some_and(Value::is_string);
-        if text("server") && text("uri") {
-            return Ok(());
-        }
-        Err("`server` and `uri` are needed, both strings".to_owned())
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
+}
 
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+/// A resource by its server and URI.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) server: String,
+    pub(super) uri: String,
+}
+
+impl TypedTool for ReadResource {
+    type Input = Named;
+
+    fn parse(&self, input: &Object) -> Result<Named, String> {
+        let text = |field: &str| Some(input.get(field)?.as_str()?.to_owned());
+        let named = text("server").zip(text("uri"));
+        let (server, uri) = named.ok_or("`server` and `uri` are needed, both strings")?;
+        Ok(Named { server, uri })
+    }
+
+    fn target(&self, _named: &Named, _workbench: &Workbench) -> Target {
         Target::Nothing
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, named: Arc<Named>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let workbench = &call.workbench;
-            let server = text(&call.input, "server");
-            let overflow = Overflow::new(&workbench.overflow, server, &workbench.environment);
-            self.perform(&call.input, &call.cancelled, &overflow).await
+            let overflow =
+                Overflow::new(&workbench.overflow, &named.server, &workbench.environment);
+            self.perform(&named, &call.cancelled, &overflow).await
         })
     }
 }
@@ -151,11 +169,11 @@ impl Tool for ReadResource {
 impl ReadResource {
     pub(super) async fn perform(
         &self,
-        input: &Object,
+        named: &Named,
         cancelled: &CancellationToken,
         overflow: &Overflow<'_>,
     ) -> Outcome {
-        let (server, uri) = (text(input, "server"), text(input, "uri"));
+        let Named { server, uri } = named;
         let contents = match self.servers.read_resource(server, uri, cancelled).await {
             Ok(contents) => contents,
             // What is not there is news, not a failure.
@@ -172,10 +190,6 @@ impl ReadResource {
         let output = json!({ "contents": shown });
         Outcome::text(cut(output.to_string(), overflow), output)
     }
-}
-
-fn text<'a>(input: &'a Object, field: &str) -> &'a str {
-    input.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 async fn show(content: ResourceContents, overflow: &Overflow<'_>) -> Value {

@@ -16,7 +16,7 @@ use super::outcome::{self, Overflow};
 use super::server::{Server, State};
 use super::servers::CallFailure;
 use crate::permission::Target;
-use crate::tool::{Call, Outcome, Tool, ToolOrigin};
+use crate::tool::{Call, Describe, Outcome, ToolOrigin, TypedTool};
 use crate::workbench::Workbench;
 
 /// A tool of a server.
@@ -26,7 +26,7 @@ pub(super) struct McpTool {
     pub(super) listed: Arc<Listed>,
 }
 
-impl Tool for McpTool {
+impl Describe for McpTool {
     fn name(&self) -> &str {
         &self.listed.name
     }
@@ -39,11 +39,6 @@ impl Tool for McpTool {
         self.listed.schema.clone()
     }
 
-    /// The server knows better what it takes.
-    fn check(&self, _input: &Object) -> Result<(), String> {
-        Ok(())
-    }
-
     fn origin(&self) -> Option<ToolOrigin> {
         Some(ToolOrigin {
             server: self.server.declared.name.clone(),
@@ -53,19 +48,33 @@ impl Tool for McpTool {
         })
     }
 
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         self.listed.read_only == Some(true)
+    }
+}
+
+impl TypedTool for McpTool {
+    type Input = Object;
+
+    /// Takes everything: the server knows better what it takes.
+    fn parse(&self, input: &Object) -> Result<Object, String> {
+        Ok(input.clone())
     }
 
     fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
         self.touched()
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn summary(&self, input: &Object) -> Option<String> {
+        Some(input.get("description")?.as_str()?.to_owned())
+    }
+
+    fn run(&self, input: Arc<Object>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let workbench = &call.workbench;
             let overflow = self.overflow(&workbench.overflow, &workbench.environment);
-            self.perform(call.input, &call.id, &call.cancelled, &overflow)
+            let input = Arc::unwrap_or_clone(input);
+            self.perform(input, &call.id, &call.cancelled, &overflow)
                 .await
         })
     }

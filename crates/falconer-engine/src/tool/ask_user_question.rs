@@ -4,21 +4,37 @@
 //! in its input. What is left to do here is to tell them to the model.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::ASK_USER_QUESTION;
 use futures_util::future::BoxFuture;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Call, Outcome, Target, Tool};
+use super::{Call, Describe, Outcome, Target, TypedTool};
 use crate::workbench::Workbench;
 
 /// The tool.
 #[derive(Debug, Default)]
 pub(crate) struct AskUserQuestion;
 
-impl Tool for AskUserQuestion {
+/// Questions that were read, with the answers of the host once there are any.
+///
+/// This is also what the host gets back, so the parts stay as they were written.
+#[derive(Debug, Serialize)]
+pub(crate) struct Asked {
+    questions: Value,
+    answers: Object,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<Value>,
+}
+
+impl Describe for AskUserQuestion {
     fn name(&self) -> &str {
-        "AskUserQuestion"
+        ASK_USER_QUESTION
     }
 
     fn description(&self) -> String {
@@ -65,25 +81,8 @@ impl Tool for AskUserQuestion {
         })
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        let questions = input.get("questions").and_then(Value::as_array);
-        let questions = questions.ok_or("questions must be given, as a list")?;
-        if !(1..=4).contains(&questions.len()) {
-            return Err(format!(
-                "questions must have 1 to 4 entries, not {}",
-                questions.len()
-            ));
-        }
-        let mut seen = HashSet::new();
-        for (at, question) in questions.iter().enumerate() {
-            let text = check_question(question).map_err(|it| format!("questions[{at}]: {it}"))?;
-            if !seen.insert(text) {
-                return Err(format!(
-                    "questions[{at}]: the question was asked before: {text}"
-                ));
-            }
-        }
-        Ok(())
+    fn is_read_only(&self) -> bool {
+        true
     }
 
     fn complete(&self, mut input: Object) -> Object {
@@ -91,17 +90,30 @@ impl Tool for AskUserQuestion {
         questions.into_iter().flatten().for_each(complete_question);
         input
     }
+}
 
-    fn is_read_only(&self, _input: &Object) -> bool {
-        true
+impl TypedTool for AskUserQuestion {
+    type Input = Asked;
+
+    fn parse(&self, input: &Object) -> Result<Asked, String> {
+        let list = input.get("questions").filter(|it| it.is_array());
+        let list = list.ok_or("questions must be given, as a list")?;
+        check_questions(list.as_array().map_or(&[], Vec::as_slice))?;
+        let answers = input.get("answers").and_then(Value::as_object);
+        Ok(Asked {
+            questions: list.clone(),
+            answers: answers.cloned().unwrap_or_default(),
+            response: input.get("response").cloned(),
+            annotations: input.get("annotations").cloned(),
+        })
     }
 
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+    fn target(&self, _asked: &Asked, _workbench: &Workbench) -> Target {
         Target::User
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        Box::pin(async move { answered(&call.input) })
+    fn run(&self, asked: Arc<Asked>, _call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(async move { answered(&asked) })
     }
 }
 
@@ -118,6 +130,25 @@ fn complete_question(question: &mut Value) {
         }
     }
     question.extend(given);
+}
+
+fn check_questions(questions: &[Value]) -> Result<(), String> {
+    if !(1..=4).contains(&questions.len()) {
+        return Err(format!(
+            "questions must have 1 to 4 entries, not {}",
+            questions.len()
+        ));
+    }
+    let mut seen = HashSet::new();
+    for (at, question) in questions.iter().enumerate() {
+        let text = check_question(question).map_err(|it| format!("questions[{at}]: {it}"))?;
+        if !seen.insert(text) {
+            return Err(format!(
+                "questions[{at}]: the question was asked before: {text}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_question(question: &Value) -> Result<&str, String> {
@@ -148,23 +179,10 @@ fn check_question(question: &Value) -> Result<&str, String> {
     Ok(text)
 }
 
-fn answered(input: &Object) -> Outcome {
-    let empty = Object::new();
-    let answers = input
-        .get("answers")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    let response = input.get("response").and_then(Value::as_str);
-    let mut output = json!({
-        "questions": input.get("questions").cloned().unwrap_or_default(),
-        "answers": answers,
-    });
-    for name in ["response", "annotations"] {
-        if let Some(value) = input.get(name) {
-            output[name] = value.clone();
-        }
-    }
-    Outcome::text(text(answers, response, input.get("annotations")), output)
+fn answered(asked: &Asked) -> Outcome {
+    let response = asked.response.as_ref().and_then(Value::as_str);
+    let text = text(&asked.answers, response, asked.annotations.as_ref());
+    Outcome::text(text, asked)
 }
 
 fn text(answers: &Object, response: Option<&str>, annotations: Option<&Value>) -> String {
@@ -228,9 +246,9 @@ mod tests {
             (json!(["a?"]), Some("must be a text")),
             (json!("a?"), Some("as a list")),
         ] {
-            let result = AskUserQuestion.check(&object(json!({"questions": questions})));
+            let result = AskUserQuestion.parse(&object(json!({"questions": questions})));
             match (&result, expected) {
-                (Ok(()), None) => {}
+                (Ok(_), None) => {}
                 (Err(text), Some(part)) => assert!(text.contains(part), "{text}"),
                 _ => panic!("{questions}: {result:?}"),
             }
@@ -262,7 +280,7 @@ mod tests {
         ] {
             let mut input = object(more);
             input.insert("questions".into(), questions.clone());
-            let outcome = answered(&input);
+            let outcome = answered(&AskUserQuestion.parse(&input).unwrap());
             let text = outcome.content.as_str().unwrap();
             assert!(text.contains(expected), "{text}");
             assert_eq!(outcome.output.unwrap()["questions"], questions);

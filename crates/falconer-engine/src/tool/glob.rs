@@ -6,9 +6,11 @@ mod tests;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::GlobInput;
 use falconer_rule::Found;
 use futures_util::future::BoxFuture;
 use ignore::overrides::{Override, OverrideBuilder};
@@ -18,7 +20,7 @@ use self::sweep::{Newest, Search};
 use super::failure::Failure;
 use super::input::{self, Field, Kind};
 use super::interrupt::{self, Interrupt, Stop};
-use super::{Call, Outcome, Target, Tool, place, walk};
+use super::{Call, Describe, Outcome, Target, TypedTool, place, walk};
 use crate::permission::Hidden;
 use crate::workbench::Workbench;
 
@@ -42,7 +44,7 @@ const FIELDS: &[Field] = &[
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Glob;
 
-impl Tool for Glob {
+impl Describe for Glob {
     fn name(&self) -> &str {
         "Glob"
     }
@@ -61,26 +63,30 @@ impl Tool for Glob {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)?;
-        if input::text(input, "pattern").is_empty() {
-            return Err("The parameter `pattern` must not be empty".to_owned());
-        }
-        Ok(())
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
+}
 
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
+impl TypedTool for Glob {
+    type Input = GlobInput;
+
+    fn parse(&self, input: &Object) -> Result<GlobInput, String> {
+        let input: GlobInput = input::read(FIELDS, input)?;
+        if input.pattern.is_empty() {
+            return Err("The parameter `pattern` must not be empty".to_owned());
+        }
+        Ok(input)
+    }
+
+    fn target(&self, input: &GlobInput, workbench: &Workbench) -> Target {
         Target::Read(Hunt::new(input, workbench).root)
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, input: Arc<GlobInput>, call: Call) -> BoxFuture<'_, Outcome> {
         let cancelled = call.cancelled.clone();
         Box::pin(interrupt::reading(cancelled, move || {
-            find(&call, LIMIT).unwrap_or_else(Outcome::from)
+            find(&input, &call, LIMIT).unwrap_or_else(Outcome::from)
         }))
     }
 }
@@ -96,9 +102,9 @@ struct Hunt {
 }
 
 impl Hunt {
-    fn new(input: &Object, workbench: &Workbench) -> Self {
-        let base = place::absolute(input::optional_text(input, "path").unwrap_or(""), workbench);
-        let pattern = input::text(input, "pattern");
+    fn new(input: &GlobInput, workbench: &Workbench) -> Self {
+        let base = place::absolute(input.path.as_deref().unwrap_or(""), workbench);
+        let pattern = input.pattern.as_str();
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         // A name without a directory is looked for at any depth; the others are anchored.
         let (plain, rest) = plain_directories(pattern);
@@ -154,10 +160,10 @@ impl Search for Quarry<'_> {
     }
 }
 
-fn find(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
+fn find(input: &GlobInput, call: &Call, limit: Duration) -> Result<Outcome, Failure> {
     let began = Instant::now();
     let cwd = call.workbench.cwd();
-    let hunt = Hunt::new(&call.input, &call.workbench);
+    let hunt = Hunt::new(input, &call.workbench);
     if !hunt.base.exists() {
         return Err(Failure::failed(format!(
             "Directory does not exist: {}. The current working directory is {}.",
@@ -177,7 +183,7 @@ fn find(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
         ))
     })?;
     let interrupt = Interrupt::new(call.cancelled.clone(), limit);
-    let hidden = call.workbench.hidden().below(&hunt.root);
+    let hidden = call.bounds.hidden.clone().below(&hunt.root);
     let quarry = Quarry {
         rules,
         hidden,

@@ -1,8 +1,9 @@
-//! What a tool takes: one list of fields gives the JSON Schema and the check of an input.
+//! Inputs of tools: one list of fields gives the JSON Schema and reads an input into a type.
 //!
 //! Models sometimes write `"3"` for `3` and `"true"` for `true`; both are read.
 
 use falconer_protocol::Object;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 /// One field of an input.
@@ -54,23 +55,25 @@ pub(crate) fn schema(fields: &[Field]) -> Value {
     })
 }
 
-/// Checks an input; the text names every field that is wrong, one in a line.
-pub(crate) fn check(fields: &[Field], input: &Object) -> Result<(), String> {
-    let issues = issues(fields, input, "");
-    if issues.is_empty() {
-        Ok(())
-    } else {
-        Err(issues.join("\n"))
+/// Reads an input into a type with these fields. The text of a failure names every field that is
+/// wrong, one in a line.
+pub(crate) fn read<T: DeserializeOwned>(fields: &[Field], input: &Object) -> Result<T, String> {
+    let mut issues = Vec::new();
+    let input = understood(fields, input, "", &mut issues);
+    if !issues.is_empty() {
+        return Err(issues.join("\n"));
     }
+    serde_json::from_value(Value::Object(input)).map_err(|error| error.to_string())
 }
 
-fn issues(fields: &[Field], input: &Object, within: &str) -> Vec<String> {
-    let mut issues = Vec::new();
+/// Returns the fields as the schema has them, without those that are null.
+fn understood(fields: &[Field], input: &Object, within: &str, issues: &mut Vec<String>) -> Object {
     for name in input.keys() {
         if !fields.iter().any(|field| field.name == name) {
             issues.push(format!("The parameter `{within}{name}` is not known"));
         }
     }
+    let mut read = Object::new();
     for field in fields {
         match (input.get(field.name), field.need) {
             (None, Need::Required) => {
@@ -80,10 +83,14 @@ fn issues(fields: &[Field], input: &Object, within: &str) -> Vec<String> {
                 ));
             }
             (None | Some(Value::Null), Need::Optional) => {}
-            (Some(value), _) => field.judge(value, within, &mut issues),
+            (Some(value), _) => {
+                if let Some(value) = field.understand(value, within, issues) {
+                    read.insert(field.name.to_owned(), value);
+                }
+            }
         }
     }
-    issues
+    read
 }
 
 impl Field {
@@ -116,40 +123,50 @@ impl Field {
         schema
     }
 
-    fn judge(&self, value: &Value, within: &str, issues: &mut Vec<String>) {
-        let name = self.name;
-        let expected = match self.kind {
-            Kind::Text if value.is_string() => return,
-            Kind::Text => "a string".to_owned(),
-            Kind::Flag if flag(value).is_some() => return,
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Count if count(value).is_some() => return,
-            Kind::Count => "a whole number that is not negative".to_owned(),
-            Kind::Choice(words) if value.as_str().is_some_and(|it| words.contains(&it)) => return,
-            Kind::Choice(words) => format!("one of {}", words.join(", ")),
-            Kind::List(fields) => {
-                let Some(items) = value.as_array() else {
-                    issues.push(wrong(within, name, "a list", value));
-                    return;
-                };
-                for (at, item) in items.iter().enumerate() {
-                    match item.as_object() {
-                        Some(item) => {
-                            issues.extend(self::issues(
-                                fields,
-                                item,
-                                &format!("{within}{name}[{at}]."),
-                            ));
-                        }
-                        None => {
-                            issues.push(wrong(within, &format!("{name}[{at}]"), "an object", item));
-                        }
-                    }
-                }
-                return;
-            }
+    /// Reads a value, tolerantly; `None` if it is not what the field holds.
+    fn understand(&self, value: &Value, within: &str, issues: &mut Vec<String>) -> Option<Value> {
+        let (read, expected) = match self.kind {
+            Kind::Text => (text(value), "a string".to_owned()),
+            Kind::Flag => (flag(value).map(Value::Bool), "true or false".to_owned()),
+            Kind::Count => (
+                count(value).map(Value::from),
+                "a whole number that is not negative".to_owned(),
+            ),
+            Kind::Choice(words) => (
+                text(value).filter(|it| words.iter().any(|word| it == word)),
+                format!("one of {}", words.join(", ")),
+            ),
+            Kind::List(fields) => return self.understand_list(fields, value, within, issues),
         };
-        issues.push(wrong(within, name, &expected, value));
+        if read.is_none() {
+            issues.push(wrong(within, self.name, &expected, value));
+        }
+        read
+    }
+
+    fn understand_list(
+        &self,
+        fields: &[Field],
+        value: &Value,
+        within: &str,
+        issues: &mut Vec<String>,
+    ) -> Option<Value> {
+        let name = self.name;
+        let Some(items) = value.as_array() else {
+            issues.push(wrong(within, name, "a list", value));
+            return None;
+        };
+        let mut read = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            match item.as_object() {
+                Some(item) => {
+                    let within = format!("{within}{name}[{at}].");
+                    read.push(Value::Object(understood(fields, item, &within, issues)));
+                }
+                None => issues.push(wrong(within, &format!("{name}[{at}]"), "an object", item)),
+            }
+        }
+        Some(Value::Array(read))
     }
 }
 
@@ -166,21 +183,8 @@ fn wrong(within: &str, name: &str, expected: &str, value: &Value) -> String {
     format!("The parameter `{within}{name}` must be {expected}, but {given} was given")
 }
 
-/// The text of a field; an empty text when it is not there.
-pub(crate) fn text<'a>(input: &'a Object, name: &str) -> &'a str {
-    optional_text(input, name).unwrap_or_default()
-}
-
-pub(crate) fn optional_text<'a>(input: &'a Object, name: &str) -> Option<&'a str> {
-    input.get(name)?.as_str()
-}
-
-pub(crate) fn optional_count(input: &Object, name: &str) -> Option<u64> {
-    count(input.get(name)?)
-}
-
-pub(crate) fn optional_flag(input: &Object, name: &str) -> Option<bool> {
-    flag(input.get(name)?)
+fn text(value: &Value) -> Option<Value> {
+    value.is_string().then(|| value.clone())
 }
 
 fn flag(value: &Value) -> Option<bool> {

@@ -4,6 +4,7 @@
 
 pub(crate) mod ask_user_question;
 pub(crate) mod bash;
+mod call;
 pub(crate) mod edit;
 mod failure;
 mod file_memory;
@@ -16,6 +17,7 @@ mod origin;
 mod patch;
 pub(crate) mod place;
 pub(crate) mod plan_mode;
+mod prepared;
 pub(crate) mod read;
 pub(crate) mod registry;
 mod replace;
@@ -31,177 +33,114 @@ mod walk;
 pub(crate) mod web_fetch;
 pub(crate) mod write;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use falconer_process::Confinement;
-use falconer_protocol::{MessageUuid, Object, ToolUseId};
-use falconer_rule::Place;
+use falconer_protocol::Object;
+use falconer_protocol::permission::PermissionMode;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
+pub(crate) use call::{Attempt, Bounds, Call, Effect, Outcome};
 pub(crate) use file_memory::FileMemory;
 pub(crate) use origin::{ToolOrigin, readable};
+pub(crate) use prepared::{Prepared, Tool};
 pub(crate) use todo::Todos;
 
 use crate::permission::Target;
 use crate::workbench::Workbench;
 
-/// Something the model can call.
-pub(crate) trait Tool: std::fmt::Debug + Send + Sync {
+/// The facts about a tool that do not depend on a call.
+pub(crate) trait Describe: std::fmt::Debug + Send + Sync {
     /// Its name towards the model.
     fn name(&self) -> &str;
 
-    /// What the model is told of it. Our own words.
+    /// The text for the model. Our own words.
     fn description(&self) -> String;
 
     /// The JSON Schema of its input.
     fn input_schema(&self) -> Value;
 
-    /// Checks an input before anybody is asked about it. The text goes to the model.
-    fn check(&self, input: &Object) -> Result<(), String>;
-
-    /// Where the tool comes from, if it is one of an MCP server.
+    /// The MCP server it comes from, if any.
     fn origin(&self) -> Option<ToolOrigin> {
         None
     }
 
-    /// The input as everybody sees it, with what is understood when it is left out. Only called
-    /// with inputs that passed [`Tool::check`].
+    /// Returns `true` if its calls change nothing, as far as the tool alone can tell. Such calls
+    /// may run beside each other.
+    fn is_read_only(&self) -> bool;
+
+    /// The field of the input that names a file. Hosts and hooks see the whole path there.
+    fn path_field(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The reason why a call makes no sense in a permission mode, for the model.
+    fn refusal_in(&self, mode: &PermissionMode) -> Option<&'static str> {
+        let _ = mode;
+        None
+    }
+
+    /// Returns `true` if a result says `"is_error": false` where others leave it out.
+    fn spells_out_success(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if its value ends a turn that owes one; its failures are counted.
+    fn gives_final_value(&self) -> bool {
+        false
+    }
+
+    /// Fills in defaults for everybody who sees the input. Only for inputs that can be read.
     fn complete(&self, input: Object) -> Object {
         input
     }
 
-    /// The part of the input that the tool takes; the rest is what models like to add.
+    /// Takes out of the model's input what models like to add and the tool does not take.
     fn taken(&self, input: Object) -> Object {
         input
     }
 
-    /// Tells by looking whether a call makes sense. Used before permission is asked for, so that
-    /// nobody is asked about calls that will fail, and only if what it looks at may be read.
-    fn foresight(&self) -> Option<Foresight> {
+    /// Adds to the input what the person who is asked about the call has to see.
+    fn present(&self, input: &mut Object, workbench: &Workbench) {
+        let _ = (input, workbench);
+    }
+}
+
+/// A tool with an input type of its own, read once for each call.
+pub(crate) trait TypedTool: Describe + 'static {
+    /// The input after reading.
+    type Input: std::fmt::Debug + Send + Sync + 'static;
+
+    /// Reads an input before anybody is asked about it. The text of a failure goes to the model.
+    fn parse(&self, input: &Object) -> Result<Self::Input, String>;
+
+    /// Returns `true` if this call changes nothing.
+    fn only_reads(&self, input: &Self::Input) -> bool {
+        let _ = input;
+        self.is_read_only()
+    }
+
+    /// The part of the call that needs permission.
+    fn target(&self, input: &Self::Input, workbench: &Workbench) -> Target;
+
+    /// A line about the call for the user, unless it is about a file.
+    fn summary(&self, input: &Self::Input) -> Option<String> {
+        let _ = input;
         None
     }
 
-    /// Whether the call changes nothing; such calls may run beside each other.
-    fn is_read_only(&self, input: &Object) -> bool;
-
-    /// What permission is needed for.
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target;
+    /// Tells by looking whether a call makes sense. Used before permission is asked for, so that
+    /// nobody is asked about calls that will fail, and only if the file may be read.
+    fn foresight(&self) -> Option<Foresight<Self::Input>> {
+        None
+    }
 
     /// Runs a call. Must end soon after `call.cancelled`, leaving no process.
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome>;
+    fn run(&self, input: Arc<Self::Input>, call: Call) -> BoxFuture<'_, Outcome>;
 }
 
 /// Says why a call will fail, to the model. May block.
-pub(crate) type Foresight = fn(&Call) -> Result<(), String>;
-
-/// One call of a tool.
-#[derive(Debug)]
-pub(crate) struct Call {
-    pub(crate) id: ToolUseId,
-    pub(crate) input: Object,
-    /// The prompt that led to the call: checkpoints belong to it.
-    pub(crate) prompt: MessageUuid,
-    pub(crate) workbench: Arc<Workbench>,
-    pub(crate) cancelled: CancellationToken,
-    pub(crate) bounds: Bounds,
-}
-
-/// What the permission of a call covers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Bounds {
-    /// Nobody was asked about the command, because it only reads.
-    pub(crate) only_reads: bool,
-    /// The command was allowed because it only reads, so it is kept from doing anything else.
-    pub(crate) confinement: Option<Confinement>,
-    /// The file that was judged, without links.
-    pub(crate) file: Option<PathBuf>,
-}
-
-impl Call {
-    /// Where to read the file that the input names.
-    pub(crate) fn source(&self, path: &Path) -> PathBuf {
-        let judged = self.bounds.file.clone();
-        judged.unwrap_or_else(|| Place::of(path).real)
-    }
-
-    /// Where to write the file that the input names.
-    pub(crate) fn destination(&self, path: &Path) -> PathBuf {
-        let judged = self.bounds.file.clone();
-        judged.unwrap_or_else(|| Place::destination(path))
-    }
-}
-
-/// What came of a call.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Outcome {
-    /// What the model sees: text, or a list of content blocks.
-    pub(crate) content: Value,
-    pub(crate) is_error: bool,
-    pub(crate) attempt: Attempt,
-    /// `tool_use_result` on the wire: the output shape of `sdk-tools.d.ts`, or an error text.
-    pub(crate) output: Option<Value>,
-    /// What else it means for the session.
-    pub(crate) effects: Vec<Effect>,
-}
-
-/// Whether anything was tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attempt {
-    Made,
-    /// The call made no sense as it stood.
-    Refused,
-}
-
-/// A consequence beyond the answer.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Effect {
-    /// The permission mode changes, by entering or leaving plan mode.
-    EnterPlanMode,
-    LeavePlanMode,
-    /// The value asked for by a schema; the turn ends.
-    StructuredOutput(Value),
-}
-
-impl Outcome {
-    pub(crate) fn text(text: impl Into<String>, output: Value) -> Self {
-        Self {
-            content: Value::String(text.into()),
-            is_error: false,
-            attempt: Attempt::Made,
-            output: Some(output),
-            effects: Vec::new(),
-        }
-    }
-
-    /// A failure, told to the model as it is and to the host as `Error: …`.
-    pub(crate) fn error(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self {
-            output: Some(Value::String(format!("Error: {text}"))),
-            content: Value::String(text),
-            is_error: true,
-            attempt: Attempt::Made,
-            effects: Vec::new(),
-        }
-    }
-
-    /// A call that makes no sense as it stands, so that nothing was tried.
-    ///
-    /// The model sees the text inside `<tool_use_error>`, as for an input that is not valid.
-    pub(crate) fn refused(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self {
-            output: Some(Value::String(format!("Error: {text}"))),
-            content: Value::String(format!("<tool_use_error>{text}</tool_use_error>")),
-            is_error: true,
-            attempt: Attempt::Refused,
-            effects: Vec::new(),
-        }
-    }
-}
+pub(crate) type Foresight<Input> = fn(&Input, &Call) -> Result<(), String>;
 
 /// Every tool that comes with the engine, except for those made for one session.
 fn all() -> Vec<Arc<dyn Tool>> {

@@ -1,8 +1,10 @@
 //! `NotebookEdit`: replaces, inserts or deletes one cell of a Jupyter notebook.
 
+use std::sync::Arc;
+
 use falconer_protocol::Object;
 use futures_util::future::BoxFuture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::failure::Failure;
@@ -11,7 +13,7 @@ use super::input::{self, Field, Kind};
 use super::read::notebook;
 use super::replace::Before;
 use super::write::{self, Change};
-use super::{Call, Outcome, Target, Tool, place};
+use super::{Call, Describe, Outcome, Target, TypedTool, place};
 use crate::workbench::Workbench;
 
 const FIELDS: &[Field] = &[
@@ -38,11 +40,32 @@ const FIELDS: &[Field] = &[
     ),
 ];
 
+/// A change of one cell.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Input {
+    notebook_path: String,
+    cell_id: Option<String>,
+    new_source: String,
+    cell_type: Option<String>,
+    #[serde(default)]
+    edit_mode: Mode,
+}
+
+/// What becomes of the cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Replace,
+    Insert,
+    Delete,
+}
+
 /// Changes a cell of a notebook.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NotebookEdit;
 
-impl Tool for NotebookEdit {
+impl Describe for NotebookEdit {
     fn name(&self) -> &str {
         "NotebookEdit"
     }
@@ -57,46 +80,46 @@ impl Tool for NotebookEdit {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)?;
-        let mode = input::optional_text(input, "edit_mode").unwrap_or("replace");
-        let missing = match mode {
-            "insert" => ("cell_type", "for a new cell"),
-            _ => ("cell_id", "to replace or delete a cell"),
+    fn is_read_only(&self) -> bool {
+        false
+    }
+}
+
+impl TypedTool for NotebookEdit {
+    type Input = Input;
+
+    fn parse(&self, input: &Object) -> Result<Input, String> {
+        let input: Input = input::read(FIELDS, input)?;
+        let (is_missing, name, why) = match input.edit_mode {
+            Mode::Insert => (input.cell_type.is_none(), "cell_type", "for a new cell"),
+            Mode::Replace | Mode::Delete => {
+                let why = "to replace or delete a cell";
+                (input.cell_id.is_none(), "cell_id", why)
+            }
         };
-        if input::optional_text(input, missing.0).is_none() {
-            return Err(format!(
-                "The parameter `{}` is required {}",
-                missing.0, missing.1
-            ));
+        if is_missing {
+            return Err(format!("The parameter `{name}` is required {why}"));
         }
-        if !input::text(input, "notebook_path").ends_with(".ipynb") {
+        if !input.notebook_path.ends_with(".ipynb") {
             return Err(
                 "The parameter `notebook_path` must name a .ipynb file; use Edit for others"
                     .to_owned(),
             );
         }
-        Ok(())
+        Ok(input)
     }
 
-    fn is_read_only(&self, _input: &Object) -> bool {
-        false
+    fn target(&self, input: &Input, workbench: &Workbench) -> Target {
+        Target::Write(place::absolute(&input.notebook_path, workbench))
     }
 
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
-        Target::Write(place::absolute(
-            input::text(input, "notebook_path"),
-            workbench,
-        ))
-    }
-
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        Box::pin(async move { write::carry_out(call, plan).await })
+    fn run(&self, input: Arc<Input>, call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(write::carry_out(input, call, plan))
     }
 }
 
-fn plan(call: &Call) -> Result<Change, Failure> {
-    let written = input::text(&call.input, "notebook_path");
+fn plan(input: &Input, call: &Call) -> Result<Change, Failure> {
+    let written = input.notebook_path.as_str();
     let path = place::absolute(written, &call.workbench);
     let real = call.destination(&path);
     let Some(existing) = write::existing(&path, &real, &call.workbench)? else {
@@ -110,75 +133,81 @@ fn plan(call: &Call) -> Result<Change, Failure> {
     let mut document: Value = serde_json::from_str(original)
         .map_err(|error| Failure::refused(format!("{written} is not a valid notebook: {error}")))?;
     let language = notebook::language(&document);
-    let edited = edit(&mut document, &call.input).map_err(Failure::refused)?;
+    let edited = edit(&mut document, input).map_err(Failure::refused)?;
     let updated = pretty(&document, original.ends_with('\n'));
-    let mut output = json!({ "new_source": input::text(&call.input, "new_source") });
-    if let Some(old) = edited.old_source {
-        output["old_source"] = json!(old);
-    }
-    let rest = json!({
-        "cell_type": edited.cell_type,
-        "language": language,
-        "edit_mode": edited.mode,
-        "cell_id": edited.cell_id,
-        "error": "",
-        "notebook_path": written,
-        "original_file": original,
-        "updated_file": updated,
-    });
-    if let (Value::Object(output), Value::Object(rest)) = (&mut output, rest) {
-        output.extend(rest);
-    }
+    let output = Output {
+        new_source: &input.new_source,
+        old_source: edited.old_source.as_deref(),
+        cell_type: &edited.cell_type,
+        language: &language,
+        edit_mode: input.edit_mode,
+        cell_id: &edited.cell_id,
+        error: "",
+        notebook_path: written,
+        original_file: original,
+        updated_file: &updated,
+    };
+    let done = Outcome::text(format!("{} cell {}.", edited.verb, edited.cell_id), output);
     Ok(Change {
         path,
         real,
         before: Before::File(existing.stamp),
         bytes: existing.text.encode(&updated),
         extent: Extent::Whole,
-        done: Outcome::text(format!("{} cell {}.", edited.verb, edited.cell_id), output),
+        done,
     })
+}
+
+/// The change as the host sees it.
+#[derive(Debug, Serialize)]
+struct Output<'a> {
+    new_source: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_source: Option<&'a str>,
+    cell_type: &'a str,
+    language: &'a str,
+    edit_mode: Mode,
+    cell_id: &'a str,
+    error: &'a str,
+    notebook_path: &'a str,
+    original_file: &'a str,
+    updated_file: &'a str,
 }
 
 struct Edited {
     verb: &'static str,
-    mode: &'static str,
     cell_id: String,
     cell_type: String,
     old_source: Option<String>,
 }
 
-fn edit(document: &mut Value, input: &Object) -> Result<Edited, String> {
+fn edit(document: &mut Value, input: &Input) -> Result<Edited, String> {
     let has_ids = has_ids(document);
-    let source = input::text(input, "new_source");
-    let wanted = input::optional_text(input, "cell_id");
-    let cell_type = input::optional_text(input, "cell_type");
+    let (source, cell_type) = (input.new_source.as_str(), input.cell_type.as_deref());
     let Some(cells) = document["cells"].as_array_mut() else {
         return Err("The notebook has no list of cells.".to_owned());
     };
+    let wanted = input.cell_id.as_deref();
     let at = wanted.map(|wanted| position(cells, wanted)).transpose()?;
-    match (input::optional_text(input, "edit_mode"), at) {
-        (Some("insert"), at) => {
+    match (input.edit_mode, at) {
+        (Mode::Insert, at) => {
             let at = at.map_or(0, |at| at + 1);
-            Ok(insert(
-                cells,
-                at,
-                cell_type.unwrap_or("code"),
-                source,
-                has_ids,
-            ))
+            let kind = cell_type.unwrap_or("code");
+            Ok(insert(cells, at, kind, source, has_ids))
         }
-        (Some("delete"), Some(at)) => {
+        (Mode::Delete, Some(at)) => {
             let cell = cells.remove(at);
             Ok(Edited {
                 verb: "Deleted",
-                mode: "delete",
                 cell_id: notebook::cell_id(at, &cell),
                 cell_type: cell["cell_type"].as_str().unwrap_or("code").to_owned(),
                 old_source: Some(notebook::joined(&cell["source"])),
             })
         }
-        (_, Some(at)) => Ok(replace(&mut cells[at], at, cell_type, source)),
-        (_, None) => Err("No cell was named: give its `cell_id`.".to_owned()),
+        (Mode::Replace, Some(at)) => Ok(replace(&mut cells[at], at, cell_type, source)),
+        (Mode::Delete | Mode::Replace, None) => {
+            Err("No cell was named: give its `cell_id`.".to_owned())
+        }
     }
 }
 
@@ -211,7 +240,6 @@ fn insert(cells: &mut Vec<Value>, at: usize, kind: &str, source: &str, has_ids: 
     cells.insert(at, cell);
     Edited {
         verb: "Inserted",
-        mode: "insert",
         cell_id: id,
         cell_type: kind.to_owned(),
         old_source: None,
@@ -238,7 +266,6 @@ fn replace(cell: &mut Value, at: usize, kind: Option<&str>, source: &str) -> Edi
     }
     Edited {
         verb: "Updated",
-        mode: "replace",
         cell_id: notebook::cell_id(at, cell),
         cell_type: kind,
         old_source: Some(old),

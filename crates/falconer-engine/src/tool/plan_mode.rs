@@ -1,20 +1,23 @@
 //! `EnterPlanMode` and `ExitPlanMode`: planning first, and the user's consent to the plan.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use falconer_protocol::Object;
-use falconer_protocol::tool::ExitPlanModeOutput;
+use falconer_protocol::permission::PermissionMode;
+use falconer_protocol::tool::EXIT_PLAN_MODE;
 use futures_util::future::BoxFuture;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Call, Effect, Outcome, Target, Tool};
+use super::{Call, Describe, Effect, Outcome, Target, TypedTool};
 use crate::workbench::Workbench;
 
 /// Begins a phase in which nothing is changed.
 #[derive(Debug, Default)]
 pub(crate) struct EnterPlanMode;
 
-impl Tool for EnterPlanMode {
+impl Describe for EnterPlanMode {
     fn name(&self) -> &str {
         "EnterPlanMode"
     }
@@ -30,23 +33,31 @@ impl Tool for EnterPlanMode {
         json!({"type": "object", "properties": {}, "additionalProperties": false})
     }
 
-    fn check(&self, _input: &Object) -> Result<(), String> {
+    fn is_read_only(&self) -> bool {
+        true
+    }
+}
+
+impl TypedTool for EnterPlanMode {
+    type Input = ();
+
+    fn parse(&self, _input: &Object) -> Result<(), String> {
         Ok(())
     }
 
-    fn is_read_only(&self, _input: &Object) -> bool {
-        true
-    }
-
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+    fn target(&self, (): &(), _workbench: &Workbench) -> Target {
         Target::Nothing
     }
 
-    fn run(&self, _call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, _input: Arc<()>, _call: Call) -> BoxFuture<'_, Outcome> {
+        #[derive(Serialize)]
+        struct Output {
+            message: &'static str,
+        }
         let message = "Plan mode is on. Read and search as much as you need, change nothing, \
                        ask the user where it is unclear, and call ExitPlanMode when the plan is \
                        ready.";
-        let mut outcome = Outcome::text(message, json!({"message": message}));
+        let mut outcome = Outcome::text(message, Output { message });
         outcome.effects.push(Effect::EnterPlanMode);
         Box::pin(async move { outcome })
     }
@@ -56,7 +67,7 @@ impl Tool for EnterPlanMode {
 const PLAN: u64 = 1024 * 1024;
 
 /// The plan in its file, if there is one.
-pub(crate) fn plan(workbench: &Workbench) -> Option<String> {
+fn plan(workbench: &Workbench) -> Option<String> {
     let mut text = String::new();
     let file = std::fs::File::open(workbench.plan_file.as_deref()?).ok()?;
     file.take(PLAN).read_to_string(&mut text).ok()?;
@@ -69,9 +80,9 @@ pub(crate) fn plan(workbench: &Workbench) -> Option<String> {
 #[derive(Debug, Default)]
 pub(crate) struct ExitPlanMode;
 
-impl Tool for ExitPlanMode {
+impl Describe for ExitPlanMode {
     fn name(&self) -> &str {
-        "ExitPlanMode"
+        EXIT_PLAN_MODE
     }
 
     fn description(&self) -> String {
@@ -98,11 +109,8 @@ impl Tool for ExitPlanMode {
         })
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        if input.get("plan").is_some_and(|plan| !plan.is_string()) {
-            return Err("plan must be a string".to_owned());
-        }
-        Ok(())
+    fn is_read_only(&self) -> bool {
+        false
     }
 
     /// The plan that counts is the one in the file, which the user can read and change.
@@ -111,29 +119,54 @@ impl Tool for ExitPlanMode {
         input
     }
 
-    fn is_read_only(&self, _input: &Object) -> bool {
-        false
+    fn refusal_in(&self, mode: &PermissionMode) -> Option<&'static str> {
+        (*mode != PermissionMode::Plan).then_some(
+            "Plan mode is not on, so there is nothing to leave. If a plan was approved before, go \
+             on with the work.",
+        )
     }
 
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+    /// Shows the plan in its file.
+    fn present(&self, input: &mut Object, workbench: &Workbench) {
+        if let Some(plan) = plan(workbench) {
+            input.insert("plan".to_owned(), json!(plan));
+            input.insert("planFilePath".to_owned(), json!(workbench.plan_file));
+        }
+    }
+}
+
+/// The plan that was approved. `plan` is declared as `string | null`, so it is never left out.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    plan: Option<String>,
+    is_agent: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_path: Option<String>,
+}
+
+impl TypedTool for ExitPlanMode {
+    type Input = ();
+
+    fn parse(&self, input: &Object) -> Result<(), String> {
+        if input.get("plan").is_some_and(|plan| !plan.is_string()) {
+            return Err("plan must be a string".to_owned());
+        }
+        Ok(())
+    }
+
+    fn target(&self, (): &(), _workbench: &Workbench) -> Target {
         Target::User
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, _input: Arc<()>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let file = call.workbench.plan_file.as_deref();
-            let plan = plan(&call.workbench);
-            let output = ExitPlanModeOutput {
-                plan,
+            let output = Output {
+                plan: plan(&call.workbench),
+                is_agent: false,
                 file_path: file.map(|file| file.display().to_string()),
-                is_agent: Some(false),
-                ..ExitPlanModeOutput::default()
             };
-            let mut output = serde_json::to_value(output).unwrap_or_default();
-            // Declared as `string | null`, so it is never left out.
-            if output.get("plan").is_none() {
-                output["plan"] = Value::Null;
-            }
             let text = "The user approved leaving plan mode. You can start with the work now.";
             let mut outcome = Outcome::text(text, output);
             outcome.effects.push(Effect::LeavePlanMode);

@@ -1,10 +1,12 @@
 //! `StructuredOutput`: the final answer as a value that fits the caller's JSON Schema.
 
+use std::sync::Arc;
+
 use falconer_protocol::Object;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{Call, Effect, Outcome, Target, Tool};
+use super::{Call, Describe, Effect, Outcome, Target, TypedTool};
 use crate::workbench::Workbench;
 
 /// Problems that are told at once; a model fixes them together.
@@ -48,7 +50,7 @@ impl StructuredOutput {
     }
 }
 
-impl Tool for StructuredOutput {
+impl Describe for StructuredOutput {
     fn name(&self) -> &str {
         Self::NAME
     }
@@ -63,34 +65,48 @@ impl Tool for StructuredOutput {
         self.schema.clone()
     }
 
-    /// Nothing here: a misfit is a result of the call, and counted by the loop.
-    fn check(&self, _input: &Object) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+    fn gives_final_value(&self) -> bool {
+        true
+    }
+}
+
+impl TypedTool for StructuredOutput {
+    type Input = Value;
+
+    /// Takes everything: a misfit is a result of the call, and counted by the loop.
+    fn parse(&self, input: &Object) -> Result<Value, String> {
+        Ok(Value::Object(input.clone()))
+    }
+
+    fn target(&self, _value: &Value, _workbench: &Workbench) -> Target {
         Target::Nothing
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        Box::pin(async move { self.accept(Value::Object(call.input)) })
+    fn summary(&self, value: &Value) -> Option<String> {
+        Some(value.get("description")?.as_str()?.to_owned())
+    }
+
+    fn run(&self, value: Arc<Value>, _call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(async move { self.accept(&value) })
     }
 }
 
 impl StructuredOutput {
-    fn accept(&self, value: Value) -> Outcome {
-        let problems = self.problems(&value);
+    fn accept(&self, value: &Value) -> Outcome {
+        let problems = self.problems(value);
         if !problems.is_empty() {
             let problems = problems.join("; ");
             return Outcome::error(format!("Output does not match required schema: {problems}"));
         }
         let text = "The structured output was accepted";
-        let mut outcome = Outcome::text(text, Value::from(text));
-        outcome.effects.push(Effect::StructuredOutput(value));
+        let mut outcome = Outcome::text(text, text);
+        outcome
+            .effects
+            .push(Effect::StructuredOutput(value.clone()));
         outcome
     }
 }
@@ -113,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_value_that_fits_ends_the_turn() {
-        let outcome = tool().accept(json!({"n": 7}));
+        let outcome = tool().accept(&json!({"n": 7}));
         assert!(!outcome.is_error);
         assert_eq!(outcome.effects, [Effect::StructuredOutput(json!({"n": 7}))]);
     }
@@ -132,7 +148,7 @@ mod tests {
             ),
             (json!({"n": 1.5, "x": 1}), vec!["/n: ", "root: "]),
         ] {
-            let outcome = tool().accept(value);
+            let outcome = tool().accept(&value);
             let text = outcome.content.as_str().unwrap();
             assert!(outcome.is_error && outcome.effects.is_empty());
             assert!(
@@ -150,7 +166,7 @@ mod tests {
         let list: Vec<_> = (0..1000)
             .map(|n| json!({"long": "x".repeat(1000), "n": n}))
             .collect();
-        let outcome = tool().accept(json!({"n": 1, "list": list}));
+        let outcome = tool().accept(&json!({"n": 1, "list": list}));
         assert!(outcome.content.as_str().unwrap().len() < 6000);
     }
 

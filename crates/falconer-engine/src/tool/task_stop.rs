@@ -1,10 +1,13 @@
 //! `TaskStop`: ends something that runs in the background.
 
+use std::sync::Arc;
+
 use falconer_protocol::{Object, TaskId};
 use futures_util::future::BoxFuture;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Call, Outcome, Target, Tool};
+use super::{Call, Describe, Outcome, Target, TypedTool};
 use crate::task::StopBy;
 use crate::workbench::Workbench;
 
@@ -12,7 +15,7 @@ use crate::workbench::Workbench;
 #[derive(Debug, Default)]
 pub(crate) struct TaskStop;
 
-impl Tool for TaskStop {
+impl Describe for TaskStop {
     fn name(&self) -> &str {
         "TaskStop"
     }
@@ -35,24 +38,27 @@ impl Tool for TaskStop {
         })
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        match task_id(input) {
-            Some(_) => Ok(()),
-            None => Err("Missing required parameter: task_id".to_owned()),
-        }
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         false
     }
+}
 
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+impl TypedTool for TaskStop {
+    type Input = TaskId;
+
+    fn parse(&self, input: &Object) -> Result<TaskId, String> {
+        let text = |name: &str| input.get(name).and_then(Value::as_str);
+        let id = text("task_id").or_else(|| text("shell_id"));
+        id.map(TaskId::from)
+            .ok_or_else(|| "Missing required parameter: task_id".to_owned())
+    }
+
+    fn target(&self, _id: &TaskId, _workbench: &Workbench) -> Target {
         Target::Nothing
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, id: Arc<TaskId>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
-            let id = task_id(&call.input).unwrap_or_default();
             match call.workbench.tasks.stop(&id, StopBy::Model).await {
                 Ok(shell) => stopped(&shell),
                 Err(_) => unknown(&id),
@@ -61,22 +67,25 @@ impl Tool for TaskStop {
     }
 }
 
-fn task_id(input: &Object) -> Option<TaskId> {
-    let text = |name: &str| input.get(name).and_then(Value::as_str);
-    text("task_id")
-        .or_else(|| text("shell_id"))
-        .map(TaskId::from)
+/// The task that was stopped.
+#[derive(Debug, Serialize)]
+struct Output<'a> {
+    message: String,
+    task_id: &'a TaskId,
+    task_type: &'static str,
+    command: &'a str,
 }
 
 fn stopped(shell: &crate::task::Shell) -> Outcome {
     let info = shell.info();
-    let output = json!({
-        "message": format!("Stopped task {} ({})", info.id.as_str(), shell.command()),
-        "task_id": info.id.as_str(),
-        "task_type": info.kind.wire_name(),
-        "command": shell.command(),
-    });
-    Outcome::text(output.to_string(), output)
+    let output = Output {
+        message: format!("Stopped task {} ({})", info.id.as_str(), shell.command()),
+        task_id: &info.id,
+        task_type: info.kind.wire_name(),
+        command: shell.command(),
+    };
+    // The model reads the same as the host.
+    Outcome::text(serde_json::to_string(&output).unwrap_or_default(), output)
 }
 
 fn unknown(id: &TaskId) -> Outcome {

@@ -7,7 +7,7 @@ use falconer_protocol::{MessageUuid, ToolUseId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Call, Outcome, Tool};
+use super::{Call, Outcome, Tool, TypedTool};
 use crate::workbench::Workbench;
 
 pub(crate) struct Bench {
@@ -52,13 +52,9 @@ impl Bench {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    pub(crate) fn call(&self, input: Value) -> Call {
-        let Value::Object(input) = input else {
-            panic!("inputs are objects");
-        };
+    pub(crate) fn call(&self) -> Call {
         Call {
             id: ToolUseId::from("toolu_1"),
-            input,
             prompt: MessageUuid::from("prompt"),
             workbench: Arc::clone(&self.workbench),
             cancelled: CancellationToken::new(),
@@ -66,13 +62,30 @@ impl Bench {
         }
     }
 
-    /// Checks the input and runs the call, as the loop does.
-    pub(crate) async fn run(&self, tool: &dyn Tool, input: Value) -> Outcome {
-        let call = self.call(input);
-        match tool.check(&call.input) {
-            Ok(()) => tool.run(call).await,
+    /// Reads the input and runs the call, as the loop does.
+    pub(crate) async fn run<T: TypedTool>(&self, tool: &T, input: Value) -> Outcome {
+        run(tool, input, self.call()).await
+    }
+}
+
+impl Bench {
+    /// The same for a tool whose type is not known.
+    pub(crate) async fn run_any(&self, tool: Arc<dyn Tool>, input: Value) -> Outcome {
+        match tool.prepare(input.as_object().unwrap()) {
+            Ok(prepared) => prepared.run(self.call()).await,
             Err(text) => Outcome::refused(text),
         }
+    }
+}
+
+/// Reads an input and runs a call.
+pub(crate) async fn run<T: TypedTool>(tool: &T, input: Value, call: Call) -> Outcome {
+    let Value::Object(input) = input else {
+        panic!("inputs are objects");
+    };
+    match tool.parse(&input) {
+        Ok(input) => tool.run(Arc::new(input), call).await,
+        Err(text) => Outcome::refused(text),
     }
 }
 

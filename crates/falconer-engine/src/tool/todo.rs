@@ -1,13 +1,15 @@
 //! `TodoWrite`: the model's list of things to do.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::{TodoItem, TodoWriteInput};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::input::{self, Field, Kind};
-use super::{Call, Outcome, Target, Tool};
+use super::{Call, Describe, Outcome, Target, TypedTool};
 use crate::workbench::Workbench;
 
 const ITEM: &[Field] = &[
@@ -37,12 +39,12 @@ const FIELDS: &[Field] = &[Field::required(
 /// The list as it was last written.
 #[derive(Debug, Default)]
 pub(crate) struct Todos {
-    items: Mutex<Vec<Value>>,
+    items: Mutex<Vec<TodoItem>>,
 }
 
 impl Todos {
     /// Puts a new list in place and gives the one before.
-    fn replace(&self, items: Vec<Value>) -> Vec<Value> {
+    fn replace(&self, items: Vec<TodoItem>) -> Vec<TodoItem> {
         let mut held = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *held, items)
     }
@@ -52,7 +54,7 @@ impl Todos {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TodoWrite;
 
-impl Tool for TodoWrite {
+impl Describe for TodoWrite {
     fn name(&self) -> &str {
         "TodoWrite"
     }
@@ -71,34 +73,45 @@ impl Tool for TodoWrite {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         // It changes no file, but two lists at the same time would be one too many.
         false
     }
+}
 
-    fn target(&self, _input: &Object, _workbench: &Workbench) -> Target {
+/// The list before and after; both are there even if they are empty.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    old_todos: Vec<TodoItem>,
+    new_todos: &'a [TodoItem],
+}
+
+impl TypedTool for TodoWrite {
+    type Input = TodoWriteInput;
+
+    fn parse(&self, input: &Object) -> Result<TodoWriteInput, String> {
+        input::read(FIELDS, input)
+    }
+
+    fn target(&self, _input: &TodoWriteInput, _workbench: &Workbench) -> Target {
         Target::Nothing
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        let new = call.input.get("todos").and_then(Value::as_array).cloned();
-        let new = new.unwrap_or_default();
-        let old = call.workbench.todos.replace(new.clone());
-        let output = json!({ "oldTodos": old, "newTodos": new });
-        let outcome = Outcome::text(
-            "The list was updated. Go on with the next item on it.",
-            output,
-        );
-        Box::pin(std::future::ready(outcome))
+    fn run(&self, input: Arc<TodoWriteInput>, call: Call) -> BoxFuture<'_, Outcome> {
+        let output = Output {
+            old_todos: call.workbench.todos.replace(input.todos.clone()),
+            new_todos: &input.todos,
+        };
+        let text = "The list was updated. Go on with the next item on it.";
+        Box::pin(std::future::ready(Outcome::text(text, output)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::tool::testing;
 
@@ -121,7 +134,7 @@ mod tests {
             Some(json!({"oldTodos": [item("pending")], "newTodos": [item("completed")]}))
         );
         let bad = json!({"todos": [item("pending"), {"content": 1, "status": "bogus"}, 7]});
-        let text = TodoWrite.check(bad.as_object().unwrap()).unwrap_err();
+        let text = TodoWrite.parse(bad.as_object().unwrap()).unwrap_err();
         for name in [
             "todos[1].content",
             "todos[1].status",

@@ -2,8 +2,10 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::WriteInput;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ use super::place::{self, OpenFailure};
 use super::read::sentence;
 use super::replace::{self, Before, ReplaceFailure, Spot};
 use super::text::{Encoding, Endings, NotText, Text};
-use super::{Call, Foresight, Outcome, Target, Tool, interrupt, patch};
+use super::{Call, Describe, Foresight, Outcome, Target, TypedTool, interrupt, patch};
 use crate::workbench::Workbench;
 
 /// Larger files are not changed: they would be held in memory several times.
@@ -33,7 +35,7 @@ const FIELDS: &[Field] = &[
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Write;
 
-impl Tool for Write {
+impl Describe for Write {
     fn name(&self) -> &str {
         "Write"
     }
@@ -52,27 +54,35 @@ impl Tool for Write {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         false
     }
 
-    fn foresight(&self) -> Option<Foresight> {
-        Some(|call| match plan(call) {
+    fn path_field(&self) -> Option<&'static str> {
+        Some("file_path")
+    }
+}
+
+impl TypedTool for Write {
+    type Input = WriteInput;
+
+    fn parse(&self, input: &Object) -> Result<WriteInput, String> {
+        input::read(FIELDS, input)
+    }
+
+    fn foresight(&self) -> Option<Foresight<WriteInput>> {
+        Some(|input, call| match plan(input, call) {
             Err(Failure::Refused(text)) => Err(text),
             _ => Ok(()),
         })
     }
 
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
-        Target::Write(place::absolute(input::text(input, "file_path"), workbench))
+    fn target(&self, input: &WriteInput, workbench: &Workbench) -> Target {
+        Target::Write(place::absolute(&input.file_path, workbench))
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        Box::pin(async move { carry_out(call, plan).await })
+    fn run(&self, input: Arc<WriteInput>, call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(carry_out(input, call, plan))
     }
 }
 
@@ -90,13 +100,25 @@ pub(super) struct Change {
     pub(super) done: Outcome,
 }
 
+/// Works out the change that a call asks for.
+type Plan<Input> = fn(&Input, &Call) -> Result<Change, Failure>;
+
 /// Works out a change, saves the old state, then makes the change.
-pub(super) async fn carry_out(call: Call, plan: fn(&Call) -> Result<Change, Failure>) -> Outcome {
-    make(call, plan).await.unwrap_or_else(Outcome::from)
+pub(super) async fn carry_out<Input: Send + Sync + 'static>(
+    input: Arc<Input>,
+    call: Call,
+    plan: Plan<Input>,
+) -> Outcome {
+    make(input, call, plan).await.unwrap_or_else(Outcome::from)
 }
 
-async fn make(call: Call, plan: fn(&Call) -> Result<Change, Failure>) -> Result<Outcome, Failure> {
-    let (call, change) = interrupt::changing(move || plan(&call).map(|it| (call, it))).await?;
+async fn make<Input: Send + Sync + 'static>(
+    input: Arc<Input>,
+    call: Call,
+    plan: Plan<Input>,
+) -> Result<Outcome, Failure> {
+    let planning = interrupt::changing(move || plan(&input, &call).map(|it| (call, it)));
+    let (call, change) = planning.await?;
     if call.cancelled.is_cancelled() {
         return Err(Failure::failed(
             "The call was cancelled; nothing was written",
@@ -197,9 +219,8 @@ pub(super) fn not_written(failure: &ReplaceFailure) -> Failure {
     }
 }
 
-fn plan(call: &Call) -> Result<Change, Failure> {
-    let written = input::text(&call.input, "file_path");
-    let content = input::text(&call.input, "content");
+fn plan(input: &WriteInput, call: &Call) -> Result<Change, Failure> {
+    let (written, content) = (input.file_path.as_str(), input.content.as_str());
     let path = place::absolute(written, &call.workbench);
     let real = call.destination(&path);
     let existing = existing(&path, &real, &call.workbench)?;

@@ -19,8 +19,9 @@ use super::permit::{self, Permit};
 use super::schedule::Company;
 use super::tool_hooks::{self, Hooked};
 use crate::frame::{lifecycle, user};
+use crate::permission::Target;
 use crate::session::core::Core;
-use crate::tool::{Attempt, Bounds, Call, Effect, Outcome, Tool, place};
+use crate::tool::{Attempt, Bounds, Call, Effect, Outcome, Prepared, Tool, place};
 use crate::turn::hooks::Base;
 use crate::workbench::Workbench;
 
@@ -44,10 +45,9 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    fn call(&self, wanted: &Wanted, bounds: Bounds) -> Call {
+    pub(super) fn call(&self, wanted: &Wanted, bounds: Bounds) -> Call {
         Call {
             id: wanted.id.clone(),
-            input: wanted.input.clone(),
             prompt: self.prompt.clone(),
             workbench: Arc::clone(&self.core.workbench),
             cancelled: self.interrupt.token().child_token(),
@@ -62,11 +62,37 @@ pub(crate) struct Wanted {
     pub(crate) id: ToolUseId,
     pub(crate) name: String,
     pub(crate) input: Object,
-    /// Why the input cannot be read.
-    pub(crate) malformed: Option<String>,
     /// The line that showed it.
     pub(crate) line: MessageUuid,
     pub(crate) tool: Option<Arc<dyn Tool>>,
+}
+
+/// An input after its tool has read it, or the reason why it cannot run, for the model.
+pub(crate) type Reading = Result<Arc<dyn Prepared>, String>;
+
+/// A call that can run.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    pub(crate) wanted: Wanted,
+    /// The input of `wanted` as the tool read it.
+    pub(crate) prepared: Arc<dyn Prepared>,
+}
+
+impl Ready {
+    /// The same call with another input. The reason of a failure is the tool's.
+    pub(super) fn edited(&self, input: Object) -> Result<Self, String> {
+        Ok(Self {
+            prepared: self.prepared.edited(&input)?,
+            wanted: Wanted {
+                input,
+                ..self.wanted.clone()
+            },
+        })
+    }
+
+    pub(super) fn target(&self, workbench: &Workbench) -> Target {
+        self.prepared.target(workbench)
+    }
 }
 
 /// What a call came to.
@@ -106,8 +132,8 @@ impl Wanted {
     /// The input as hosts and hooks see it: with the whole path of a file.
     pub(crate) fn observed(&self, workbench: &Workbench) -> Object {
         let mut input = self.input.clone();
-        if matches!(self.name.as_str(), "Read" | "Write" | "Edit")
-            && let Some(path) = input.get_mut("file_path")
+        let field = self.tool.as_ref().and_then(|tool| tool.path_field());
+        if let Some(path) = field.and_then(|field| input.get_mut(field))
             && let Some(written) = path.as_str()
         {
             *path = json!(place::whole(written, workbench));
@@ -115,11 +141,33 @@ impl Wanted {
         input
     }
 
-    /// Whether it may run beside others.
-    pub(crate) fn company(&self) -> Company {
-        match &self.tool {
-            Some(tool) if !tool.is_read_only(&self.input) => Company::Alone,
-            _ => Company::Shared,
+    /// Lets the tool read the input, unless the model's text was not even JSON.
+    pub(super) fn read(&self, core: &Core, malformed: Option<String>) -> Reading {
+        let Some(tool) = self.tool.clone() else {
+            return Err(no_such_tool(core, &self.name));
+        };
+        if let Some(why) = malformed {
+            return Err(format!("InputValidationError: {why}"));
+        }
+        tool.prepare(&self.input).map_err(|why| self.misread(&why))
+    }
+
+    /// What the model is told of an input that its tool cannot read.
+    pub(super) fn misread(&self, why: &str) -> String {
+        format!("InputValidationError: {} failed: {why}", self.name)
+    }
+
+    /// Returns whether it may run beside others.
+    pub(super) fn company(&self, reading: &Reading) -> Company {
+        let only_reads = match (reading, &self.tool) {
+            (Ok(prepared), _) => prepared.only_reads(),
+            (Err(_), Some(tool)) => tool.is_read_only(),
+            (Err(_), None) => true,
+        };
+        if only_reads {
+            Company::Shared
+        } else {
+            Company::Alone
         }
     }
 
@@ -174,56 +222,53 @@ impl Done {
 }
 
 /// Takes a call to its result.
-pub(crate) async fn perform(context: Context, mut wanted: Wanted) -> Done {
-    let Some(tool) = wanted.tool.clone() else {
-        let text = no_such_tool(&context.core, &wanted.name);
-        return Done::misuse(wanted, &text);
+pub(crate) async fn perform(context: Context, wanted: Wanted, reading: Reading) -> Done {
+    let prepared = match reading {
+        Ok(prepared) => prepared,
+        Err(text) => return Done::misuse(wanted, &text),
     };
-    if let Err(text) = check(tool.as_ref(), &wanted) {
-        return Done::misuse(wanted, &text);
-    }
-    if wanted.name == "ExitPlanMode" && context.core.permission_mode() != PermissionMode::Plan {
-        let text = "Plan mode is not on, so there is nothing to leave. If a plan was approved \
-                    before, go on with the work.";
+    let mode = context.core.permission_mode();
+    if let Some(text) = prepared.tool().refusal_in(&mode) {
         return Done::misuse(wanted, text);
     }
-    if let Err(text) = foresee(&context, tool.as_ref(), &wanted).await {
-        return Done::misuse(wanted, &text);
+    let mut ready = Ready { wanted, prepared };
+    if let Err(text) = foresee(&context, &ready).await {
+        return Done::misuse(ready.wanted, &text);
     }
-    let (notices, hooked) = tool_hooks::before(&context, tool.as_ref(), &mut wanted).await;
+    let (notices, hooked) = tool_hooks::before(&context, &mut ready).await;
     let mut done = match hooked {
-        Ok(hooked) => permitted(&context, tool.as_ref(), wanted, hooked).await,
-        Err(refusal) => refusal.into_done(wanted),
+        Ok(hooked) => permitted(&context, ready, hooked).await,
+        Err(refusal) => refusal.into_done(ready.wanted),
     };
     done.notices.before = notices;
     done
 }
 
 /// Takes a call to its result that hooks have let pass.
-async fn permitted(context: &Context, tool: &dyn Tool, mut wanted: Wanted, hooked: Hooked) -> Done {
+async fn permitted(context: &Context, ready: Ready, hooked: Hooked) -> Done {
     let fate = if hooked.stop {
         Fate::HookStopped
     } else {
         Fate::GoOn
     };
-    let permit = permit::decide(context, tool, &wanted, hooked.decision).await;
+    let permit = permit::decide(context, &ready, hooked.decision).await;
     let mut done = match permit {
         Permit::Granted {
-            input,
+            edited,
             decision,
             bounds,
         } => {
-            wanted.input = input.unwrap_or(wanted.input);
-            run(context, tool, wanted, decision, bounds).await
+            let ready = edited.map_or(ready, |edited| *edited);
+            run(context, ready, decision, bounds).await
         }
         Permit::Misused(text) => Done {
             meta: user::rejected(None, DecisionSource::InvalidInput, None),
-            ..Done::misuse(wanted, &text)
+            ..Done::misuse(ready.wanted, &text)
         },
-        Permit::Denied { text, meta } => deny(context, wanted, text, meta).await,
+        Permit::Denied { text, meta } => deny(context, ready.wanted, text, meta).await,
         Permit::Interrupted { counted } => Done {
             denied: counted,
-            ..Done::rejected(wanted, REJECTED)
+            ..Done::rejected(ready.wanted, REJECTED)
         },
     };
     done.contexts.splice(0..0, hooked.contexts);
@@ -242,26 +287,18 @@ fn no_such_tool(core: &Core, name: &str) -> String {
     }
 }
 
-pub(super) fn check(tool: &dyn Tool, wanted: &Wanted) -> Result<(), String> {
-    if let Some(why) = &wanted.malformed {
-        return Err(format!("InputValidationError: {why}"));
-    }
-    tool.check(&wanted.input)
-        .map_err(|why| format!("InputValidationError: {} failed: {why}", wanted.name))
-}
-
 /// Looks whether the call can work, if looking is allowed.
-async fn foresee(context: &Context, tool: &dyn Tool, wanted: &Wanted) -> Result<(), String> {
-    let Some(foresight) = tool.foresight() else {
+async fn foresee(context: &Context, ready: &Ready) -> Result<(), String> {
+    if !ready.prepared.can_foresee() {
         return Ok(());
-    };
-    let workbench = &context.core.workbench;
-    let target = tool.target(&wanted.input, workbench);
+    }
+    let target = ready.target(&context.core.workbench);
     let Some(bounds) = permit::may_look(context, &target) else {
         return Ok(());
     };
-    let call = context.call(wanted, bounds);
-    let foreseen = tokio::task::spawn_blocking(move || foresight(&call)).await;
+    let call = context.call(&ready.wanted, bounds);
+    let prepared = Arc::clone(&ready.prepared);
+    let foreseen = tokio::task::spawn_blocking(move || prepared.foresee(&call)).await;
     foreseen.unwrap_or(Ok(()))
 }
 
@@ -281,19 +318,18 @@ async fn deny(context: &Context, wanted: Wanted, text: String, meta: ToolResultM
 
 async fn run(
     context: &Context,
-    tool: &dyn Tool,
-    wanted: Wanted,
+    ready: Ready,
     decision: PermissionDecision,
-    bounds: Bounds,
+    mut bounds: Bounds,
 ) -> Done {
+    let Ready { wanted, prepared } = ready;
     if context.interrupt.is_pulled() {
         return Done::rejected(wanted, REJECTED);
     }
-    let hidden = context.core.permissions().hidden();
-    context.core.workbench.hide(hidden);
+    bounds.hidden = context.core.permissions().hidden();
     let started = Instant::now();
     let call = context.call(&wanted, bounds);
-    let outcome = watch(context, tool, &wanted, call).await;
+    let outcome = watch(context, prepared.as_ref(), &wanted, call).await;
     book_side_questions(context);
     let Some(outcome) = outcome else {
         return Done::rejected(wanted, STOPPED);
@@ -317,8 +353,13 @@ fn book_side_questions(context: &Context) {
 }
 
 /// Runs a tool and reports that it is still running. `None` if it was interrupted.
-async fn watch(context: &Context, tool: &dyn Tool, wanted: &Wanted, call: Call) -> Option<Outcome> {
-    let mut running = tool.run(call);
+async fn watch(
+    context: &Context,
+    prepared: &dyn Prepared,
+    wanted: &Wanted,
+    call: Call,
+) -> Option<Outcome> {
+    let mut running = prepared.run(call);
     let begun = Instant::now();
     let mut beat = 0;
     loop {
@@ -353,6 +394,11 @@ pub(crate) fn text_of(content: &Value) -> String {
 }
 
 impl Done {
+    /// Returns what a fact is for the tool that was called; `false` if there is none.
+    pub(super) fn is_of(&self, fact: impl Fn(&dyn Tool) -> bool) -> bool {
+        self.wanted.tool.as_deref().is_some_and(fact)
+    }
+
     /// The value asked for by a schema, if this call gave it.
     pub(crate) fn structured(&self) -> Option<&Value> {
         self.outcome.effects.iter().find_map(|effect| match effect {

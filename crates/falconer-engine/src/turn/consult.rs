@@ -13,7 +13,7 @@ use falconer_protocol::system::SessionState;
 use serde_json::{Value, json};
 
 use super::answer::{self, HostDecision};
-use super::call::{Context, Wanted, text_of};
+use super::call::{Context, Ready, Wanted, text_of};
 use super::hooks::Base;
 use super::permit::{self, Denial, Permit, Telling};
 use super::question;
@@ -21,7 +21,7 @@ use super::tool_hooks::{denied_by_hook, hook_decision};
 use crate::frame::user;
 use crate::permission::{Ask, Because, Target, Verdict};
 use crate::session::config::PermissionPrompt;
-use crate::tool::{Bounds, Call, Tool};
+use crate::tool::{Bounds, Outcome};
 
 /// After this long an open question is worth a notification.
 const UNATTENDED: Duration = Duration::from_secs(6);
@@ -60,31 +60,31 @@ pub(super) enum Answerer {
 
 /// Asks until there is an answer, or the turn is interrupted. Input that comes with the answer is
 /// judged again.
-pub(super) async fn ask(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    target: &Target,
-    ask: Ask,
-) -> Permit {
-    let (mut asked, mut target, mut ask) = (wanted.clone(), target.clone(), ask);
+pub(super) async fn ask(context: &Context, ready: &Ready, target: &Target, ask: Ask) -> Permit {
+    let (mut asked, mut target, mut ask) = (ready.clone(), target.clone(), ask);
     for _ in 0..MOST_EDITS {
-        let grant = match ask_once(context, tool, &asked, &target, &ask).await {
+        let grant = match ask_once(context, &asked, &target, &ask).await {
             Reply::Settled(permit) => return permit,
             Reply::Grant(grant) => grant,
         };
-        let Some(edited) = edit(context, &asked, &grant) else {
-            let input = grant.input.clone().or(Some(asked.input));
-            return give(context, input, grant).await;
+        let Some(input) = grant.input.clone() else {
+            return give(context, asked, grant).await;
         };
-        if let Err(why) = tool.check(&edited.input) {
-            return Permit::Misused(format!(
-                "The permission handler returned updatedInput for {} that failed schema \
-                 validation: {why}",
-                wanted.name
-            ));
+        let is_same = is_asked_about(context, &asked.wanted, &input);
+        let edited = match asked.edited(input) {
+            Ok(edited) => edited,
+            Err(why) => {
+                return Permit::Misused(format!(
+                    "The permission handler returned updatedInput for {} that failed schema \
+                     validation: {why}",
+                    asked.wanted.name
+                ));
+            }
+        };
+        if is_same {
+            return give(context, edited, grant).await;
         }
-        match permit::judge_edited(context, tool, &edited, grant.by).await {
+        match permit::judge_edited(context, &edited, grant.by).await {
             Some(Verdict::Deny {
                 message,
                 reason_type,
@@ -96,14 +96,14 @@ pub(super) async fn ask(
                     reason,
                     telling: Telling::Aloud,
                 };
-                return permit::refuse(context, &edited, &target, denial).await;
+                return permit::refuse(context, &edited.wanted, &target, denial).await;
             }
             Some(Verdict::Ask(next)) if next.because != ask.because => {
-                target = tool.target(&edited.input, &context.core.workbench);
+                target = edited.target(&context.core.workbench);
                 (asked, ask) = (edited, *next);
             }
             Some(Verdict::Ask(_) | Verdict::Allow { .. }) | None => {
-                return give(context, Some(edited.input), grant).await;
+                return give(context, edited, grant).await;
             }
         }
     }
@@ -117,38 +117,27 @@ pub(super) async fn ask(
     }
 }
 
-/// The call as the answer wants it, if that is another one than was asked about.
-fn edit(context: &Context, asked: &Wanted, grant: &Grant) -> Option<Wanted> {
-    let input = grant.input.as_ref()?;
-    let is_same = *input == asked.input || *input == asked.observed(&context.core.workbench);
-    (!is_same).then(|| Wanted {
-        input: input.clone(),
-        ..asked.clone()
-    })
+/// Returns `true` if an answer's input is the one that was asked about.
+fn is_asked_about(context: &Context, asked: &Wanted, input: &Object) -> bool {
+    *input == asked.input || *input == asked.observed(&context.core.workbench)
 }
 
-async fn give(context: &Context, input: Option<Object>, grant: Grant) -> Permit {
+async fn give(context: &Context, call: Ready, grant: Grant) -> Permit {
     context.core.apply_updates(&grant.updates).await;
     Permit::Granted {
-        input,
+        edited: Some(Box::new(call)),
         decision: grant.decision,
         bounds: Bounds::default(),
     }
 }
 
-async fn ask_once(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    target: &Target,
-    ask: &Ask,
-) -> Reply {
+async fn ask_once(context: &Context, ready: &Ready, target: &Target, ask: &Ask) -> Reply {
     let speaker = &context.core.speaker;
     speaker.state(SessionState::RequiresAction).await;
     let answered = tokio::select! {
         biased;
         () = context.interrupt.token().cancelled() => Answered::Interrupted,
-        answered = race(context, tool, wanted, target, ask) => answered,
+        answered = race(context, ready, target, ask) => answered,
     };
     speaker.state(SessionState::Running).await;
     match answered {
@@ -159,16 +148,10 @@ async fn ask_once(
 }
 
 /// Hooks and the host are asked at once; the first decision counts, the other is taken back.
-async fn race(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    target: &Target,
-    ask: &Ask,
-) -> Answered {
-    let host = ask_host(context, tool, wanted, target, ask);
-    let hooks = ask_request_hooks(context, wanted, ask);
-    let notice = notify_if_unattended(context, wanted);
+async fn race(context: &Context, ready: &Ready, target: &Target, ask: &Ask) -> Answered {
+    let host = ask_host(context, ready, target, ask);
+    let hooks = ask_request_hooks(context, &ready.wanted, ask);
+    let notice = notify_if_unattended(context, &ready.wanted);
     tokio::pin!(host, hooks, notice);
     let (mut hooks_done, mut noticed) = (false, false);
     loop {
@@ -241,17 +224,11 @@ async fn notify_if_unattended(context: &Context, wanted: &Wanted) {
         .await;
 }
 
-async fn ask_host(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    target: &Target,
-    ask: &Ask,
-) -> HostDecision {
+async fn ask_host(context: &Context, ready: &Ready, target: &Target, ask: &Ask) -> HostDecision {
     match &context.core.options.permission_prompt {
-        PermissionPrompt::McpTool(name) => ask_mcp_tool(context, wanted, name).await,
+        PermissionPrompt::McpTool(name) => ask_mcp_tool(context, &ready.wanted, name).await,
         PermissionPrompt::Host | PermissionPrompt::Nobody | PermissionPrompt::Off => {
-            let request = question::about(context, tool, wanted, target, ask);
+            let request = question::about(context, ready, target, ask);
             let request = EngineRequest::CanUseTool(Box::new(request));
             answer::read(context.core.host.ask(request).await)
         }
@@ -264,20 +241,15 @@ async fn ask_mcp_tool(context: &Context, wanted: &Wanted, name: &str) -> HostDec
         let text = format!("Tool permission request failed: Error: no permission tool {name}");
         return HostDecision::Failed(text);
     };
-    let input = json!({
-        "tool_name": wanted.name,
-        "input": wanted.observed(&context.core.workbench),
-        "tool_use_id": wanted.id,
-    });
-    let call = Call {
-        id: wanted.id.clone(),
-        input: input.as_object().cloned().unwrap_or_default(),
-        prompt: context.prompt.clone(),
-        workbench: std::sync::Arc::clone(&context.core.workbench),
-        cancelled: context.interrupt.token().child_token(),
-        bounds: Bounds::default(),
+    let mut input = Object::new();
+    input.insert("tool_name".to_owned(), json!(wanted.name));
+    let observed = wanted.observed(&context.core.workbench);
+    input.insert("input".to_owned(), Value::Object(observed));
+    input.insert("tool_use_id".to_owned(), json!(wanted.id));
+    let outcome = match tool.prepare(&input) {
+        Ok(question) => question.run(context.call(wanted, Bounds::default())).await,
+        Err(why) => Outcome::error(why),
     };
-    let outcome = tool.run(call).await;
     let text = text_of(&outcome.content);
     if outcome.is_error {
         return HostDecision::Failed(format!("Tool permission request failed: Error: {text}"));

@@ -11,7 +11,7 @@ use falconer_protocol::permission::{DecisionReasonType, PermissionMode};
 use falconer_protocol::system::PermissionDenied;
 use falconer_rule::Place;
 
-use super::call::{Context, Wanted};
+use super::call::{Context, Ready, Wanted};
 use super::consult::{self, Answerer};
 use crate::frame::user;
 use crate::hook;
@@ -20,14 +20,14 @@ use crate::permission::{
 };
 use crate::session::config::PermissionPrompt;
 use crate::session::core::Core;
-use crate::tool::{Bounds, Tool};
+use crate::tool::Bounds;
 
 /// What may happen to a call.
 #[derive(Debug)]
 pub(crate) enum Permit {
     Granted {
-        /// Instead of the model's input.
-        input: Option<Object>,
+        /// The call to run instead, with another input.
+        edited: Option<Box<Ready>>,
         decision: PermissionDecision,
         bounds: Bounds,
     },
@@ -46,12 +46,11 @@ pub(crate) enum Permit {
 /// Decides about a call.
 pub(crate) async fn decide(
     context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
+    ready: &Ready,
     hook: Option<hook::Decision>,
 ) -> Permit {
     let core = &context.core;
-    let target = tool.target(&wanted.input, &core.workbench);
+    let target = ready.target(&core.workbench);
     // A hook that allowed the call is told of the denial by its result only, as the CLI does.
     let telling = match hook.as_ref().map(|hook| &hook.decision) {
         Some(HookPermissionDecision::Allow) => Telling::Quiet,
@@ -64,7 +63,7 @@ pub(crate) async fn decide(
     });
     let matter = Matter {
         hook,
-        ..Matter::new(context, tool, wanted, &target)
+        ..Matter::new(context, ready, &target)
     };
     let file = without_links(&target);
     let plan = core.workbench.plan_file.as_deref();
@@ -75,7 +74,7 @@ pub(crate) async fn decide(
     let verdict = judging.await.unwrap_or_else(|error| not_judged(&error));
     let mut permit = match verdict {
         Verdict::Allow { reason } => Permit::Granted {
-            input: None,
+            edited: None,
             decision: accepted(&reason),
             bounds: bounds(core, &reason),
         },
@@ -90,13 +89,13 @@ pub(crate) async fn decide(
                 reason,
                 telling,
             };
-            refuse(context, wanted, &target, denial).await
+            refuse(context, &ready.wanted, &target, denial).await
         }
-        Verdict::Ask(ask) => consult::ask(context, tool, wanted, &target, *ask).await,
+        Verdict::Ask(ask) => consult::ask(context, ready, &target, *ask).await,
     };
-    if let Permit::Granted { input, bounds, .. } = &mut permit {
-        let file = match input {
-            Some(input) => without_links(&tool.target(input, &core.workbench)),
+    if let Permit::Granted { edited, bounds, .. } = &mut permit {
+        let file = match edited {
+            Some(edited) => without_links(&edited.target(&core.workbench)),
             None => file,
         };
         bounds.file = file.and_then(|target| target.file().map(Path::to_owned));
@@ -156,13 +155,13 @@ struct Matter {
 }
 
 impl Matter {
-    fn new(context: &Context, tool: &dyn Tool, wanted: &Wanted, target: &Target) -> Self {
+    fn new(context: &Context, ready: &Ready, target: &Target) -> Self {
         let is_command = matches!(target, Target::Command { .. });
         Self {
-            tool: wanted.name.clone(),
+            tool: ready.wanted.name.clone(),
             target: target.clone(),
-            input: wanted.input.clone(),
-            read_only: !is_command && tool.is_read_only(&wanted.input),
+            input: ready.wanted.input.clone(),
+            read_only: !is_command && ready.prepared.only_reads(),
             hook: None,
             host_can_ask: context.core.can_ask(),
             cwd: context.core.workbench.cwd(),
@@ -211,12 +210,11 @@ fn not_judged(error: &tokio::task::JoinError) -> Verdict {
 /// against it. What a hook has put there is judged like a call that a hook allows.
 pub(super) async fn judge_edited(
     context: &Context,
-    tool: &dyn Tool,
-    edited: &Wanted,
+    edited: &Ready,
     by: Answerer,
 ) -> Option<Verdict> {
-    let target = tool.target(&edited.input, &context.core.workbench);
-    let mut matter = Matter::new(context, tool, edited, &target);
+    let target = edited.target(&context.core.workbench);
+    let mut matter = Matter::new(context, edited, &target);
     let permissions = context.core.permissions().clone();
     let judge: fn(&Permissions, &Question<'_>) -> Option<Verdict> = match by {
         Answerer::Host => Permissions::judge_edited,
@@ -238,7 +236,7 @@ fn bounds(core: &Core, because: &Because) -> Bounds {
     Bounds {
         only_reads,
         confinement: core.workbench.confinement.filter(|_| only_reads),
-        file: None,
+        ..Bounds::default()
     }
 }
 

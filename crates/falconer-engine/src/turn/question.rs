@@ -3,32 +3,22 @@
 use falconer_protocol::control::CanUseTool;
 use falconer_protocol::mcp::McpServerProvenance;
 use falconer_protocol::permission::DecisionReasonType;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::call::{Context, Wanted};
+use super::call::{Context, Ready};
 use crate::permission::{Ask, Because, Target};
-use crate::tool::{self, Tool, place, plan_mode};
+use crate::tool::{self, place};
 
-pub(super) fn about(
-    context: &Context,
-    tool: &dyn Tool,
-    wanted: &Wanted,
-    target: &Target,
-    ask: &Ask,
-) -> CanUseTool {
-    let origin = tool.origin();
+pub(super) fn about(context: &Context, ready: &Ready, target: &Target, ask: &Ask) -> CanUseTool {
+    let Ready { wanted, prepared } = ready;
+    let origin = prepared.tool().origin();
     let title = match &origin {
         Some(origin) => tool::readable(&origin.own_name),
         None => wanted.name.clone(),
     };
     let workbench = &context.core.workbench;
     let mut input = wanted.observed(workbench);
-    if wanted.name == "ExitPlanMode"
-        && let Some(plan) = plan_mode::plan(workbench)
-    {
-        input.insert("plan".to_owned(), json!(plan));
-        input.insert("planFilePath".to_owned(), json!(workbench.plan_file));
-    }
+    prepared.tool().present(&mut input, workbench);
     let by_hook = ask.reason_type == Some(DecisionReasonType::Hook);
     let by_rule = ask.because.source();
     let is_protected = ask.reason_type == Some(DecisionReasonType::SafetyCheck);
@@ -42,7 +32,7 @@ pub(super) fn about(
         }),
         input: Value::Object(input),
         tool_use_id: Some(wanted.id.clone()),
-        description: description(context, wanted, target),
+        description: description(context, ready, target),
         permission_suggestions: (!ask.suggestions.is_empty() || is_protected)
             .then(|| ask.suggestions.clone()),
         blocked_path: ask.blocked_path.clone(),
@@ -70,8 +60,8 @@ fn asks_by_default(target: &Target, ask: &Ask) -> bool {
     by_default && !matches!(target, Target::Command { .. } | Target::User)
 }
 
-/// A line for the user: what the model says of a command, or the path of a file.
-fn description(context: &Context, wanted: &Wanted, target: &Target) -> Option<String> {
+/// A line for the user: the path of a file, or what the model says of the call.
+fn description(context: &Context, ready: &Ready, target: &Target) -> Option<String> {
     match target {
         Target::Read(path) | Target::Write(path) => {
             let cwd = context.core.workbench.cwd();
@@ -86,10 +76,6 @@ fn description(context: &Context, wanted: &Wanted, target: &Target) -> Option<St
                 None => path.display().to_string(),
             })
         }
-        Target::Command { command, .. } => {
-            let said = wanted.input.get("description").and_then(Value::as_str);
-            Some(said.unwrap_or(command).to_owned())
-        }
-        _ => Some(wanted.input.get("description")?.as_str()?.to_owned()),
+        _ => ready.prepared.summary(),
     }
 }

@@ -9,9 +9,6 @@ use crate::frame::user;
 use crate::session::ledger::Lines;
 use crate::tool::Effect;
 
-/// The tool whose value ends a turn that owes one.
-const STRUCTURED_OUTPUT: &str = "StructuredOutput";
-
 impl Turn {
     /// Takes a call that has ended.
     pub(crate) async fn settle(&mut self, mut done: Done) {
@@ -61,7 +58,7 @@ impl Turn {
         }
         if let Some(value) = done.structured() {
             self.tally.structured_value = Some(value.clone());
-        } else if done.wanted.name == STRUCTURED_OUTPUT && done.outcome.is_error {
+        } else if done.is_of(|tool| tool.gives_final_value()) && done.outcome.is_error {
             self.tally.structured_failures += 1;
             self.tally.last_structured_error = text_of(&done.outcome.content);
         }
@@ -88,8 +85,7 @@ impl Turn {
 pub(super) fn result_block(done: &Done) -> Value {
     let outcome = &done.outcome;
     let mut block = user::tool_result_block(&done.wanted.id, &outcome.content, outcome.is_error);
-    // The CLI spells it out for shells only.
-    if done.wanted.name == "Bash" && !outcome.is_error {
+    if done.is_of(|tool| tool.spells_out_success()) && !outcome.is_error {
         block["is_error"] = Value::Bool(false);
     }
     block

@@ -8,11 +8,11 @@ use falconer_protocol::permission::DecisionReasonType;
 use falconer_protocol::system::Informational;
 use serde_json::{Value, json};
 
-use super::call::{Context, Done, Fate, REJECTED, Wanted, check, text_of};
+use super::call::{Context, Done, Fate, REJECTED, Ready, Wanted, text_of};
 use super::hooks::Base;
 use crate::frame::user;
 use crate::hook::{Fired, NoVerdict};
-use crate::tool::{Outcome, Tool};
+use crate::tool::Outcome;
 
 const NOT_NOW: &str = "The host closed its input before its hook answered, so this tool call did \
      not run. Stop, and wait for what the user says next.";
@@ -80,9 +80,9 @@ pub(super) fn denied_by_hook() -> ToolResultMeta {
 /// Asks hooks before a call, which they may change or end.
 pub(super) async fn before(
     context: &Context,
-    tool: &dyn Tool,
-    wanted: &mut Wanted,
+    ready: &mut Ready,
 ) -> (Vec<Informational>, Result<Hooked, Refusal>) {
+    let wanted = &ready.wanted;
     let hooks = &context.core.hooks;
     if !hooks.has(&HookEvent::PreToolUse) {
         return (Vec::new(), Ok(Hooked::default()));
@@ -93,10 +93,10 @@ pub(super) async fn before(
     let token = context.interrupt.token();
     let fired = hooks.fire(&input, Some(&wanted.name), token).await;
     let notices = fired.notices(&format!("PreToolUse:{}", wanted.name));
-    (notices, read_pre_hooks(fired, tool, wanted))
+    (notices, read_pre_hooks(fired, ready))
 }
 
-fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<Hooked, Refusal> {
+fn read_pre_hooks(fired: Fired, ready: &mut Ready) -> Result<Hooked, Refusal> {
     match fired.no_verdict {
         Some(NoVerdict::Cancelled) => return Err(Refusal::Interrupted),
         Some(NoVerdict::HostClosed) => return Err(Refusal::HostClosed),
@@ -107,7 +107,7 @@ fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<
         let reason = decision.reason.clone().unwrap_or_default();
         match decision.decision {
             HookPermissionDecision::Deny => {
-                let text = format!("PreToolUse:{} hook error: {reason}", wanted.name);
+                let text = format!("PreToolUse:{} hook error: {reason}", ready.wanted.name);
                 return Err(Refusal::Denied(text));
             }
             HookPermissionDecision::Defer => return Err(Refusal::Deferred),
@@ -115,8 +115,10 @@ fn read_pre_hooks(fired: Fired, tool: &dyn Tool, wanted: &mut Wanted) -> Result<
         }
     }
     if let Some(input) = fired.updated_input {
-        wanted.input = input;
-        check(tool, wanted).map_err(Refusal::BadInput)?;
+        let reading = ready.prepared.edited(&input);
+        ready.wanted.input = input;
+        let misread = |why: String| Refusal::BadInput(ready.wanted.misread(&why));
+        ready.prepared = reading.map_err(misread)?;
     }
     Ok(Hooked {
         decision: fired.permission,

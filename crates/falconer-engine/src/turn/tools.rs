@@ -7,14 +7,14 @@ use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 
-use super::call::{self, Context, Done, Wanted};
+use super::call::{self, Context, Done, Reading, Wanted};
 use super::schedule::Schedule;
 use crate::tool::ToolOrigin;
 
 /// The calls of one response.
 pub(crate) struct Tools {
     context: Context,
-    schedule: Schedule<Wanted>,
+    schedule: Schedule<(Wanted, Reading)>,
     running: FuturesUnordered<BoxFuture<'static, Done>>,
     /// How many calls there were.
     pub(crate) calls: usize,
@@ -38,10 +38,13 @@ impl Tools {
         }
         let tool = self.context.core.find_tool(block["name"].as_str()?)?;
         let input = input_of(block);
-        if finished.malformed_input.is_none() && tool.check(&input).is_ok() {
-            block["input"] = Value::Object(tool.complete(input));
+        let origin = tool.origin();
+        if finished.malformed_input.is_none()
+            && let Ok(prepared) = tool.prepare(&input)
+        {
+            block["input"] = Value::Object(prepared.tool().complete(input));
         }
-        tool.origin()
+        origin
     }
 
     /// Takes the call of a finished block, if it is one, and starts what may start.
@@ -65,18 +68,20 @@ impl Tools {
                 None => input,
             },
             tool,
-            malformed: finished.malformed_input.as_ref().map(ToString::to_string),
             line: line.clone(),
             name,
         };
+        let malformed = finished.malformed_input.as_ref().map(ToString::to_string);
+        let reading = wanted.read(&self.context.core, malformed);
         self.calls += 1;
-        self.schedule.add(wanted.company(), wanted);
+        let company = wanted.company(&reading);
+        self.schedule.add(company, (wanted, reading));
         self.start();
     }
 
     fn start(&mut self) {
-        while let Some(wanted) = self.schedule.start() {
-            let performing = call::perform(self.context.clone(), wanted);
+        while let Some((wanted, reading)) = self.schedule.start() {
+            let performing = call::perform(self.context.clone(), wanted, reading);
             self.running.push(performing.boxed());
         }
     }
@@ -105,7 +110,8 @@ impl Tools {
             self.schedule.finish();
             done.push(ended);
         }
-        done.extend(self.schedule.abandon().into_iter().map(Wanted::rejected));
+        let abandoned = self.schedule.abandon().into_iter();
+        done.extend(abandoned.map(|(wanted, _)| wanted.rejected()));
         done
     }
 }

@@ -18,7 +18,7 @@ use crate::mcp::outcome::Overflow;
 use crate::mcp::resource::{ListResources, ReadResource};
 use crate::mcp::tool::McpTool;
 use crate::mcp::{Declared, Elicitation, Origin, Servers, Wiring};
-use crate::tool::Outcome;
+use crate::tool::{Outcome, TypedTool as _};
 
 pub(super) struct Scene {
     pub(super) wiring: Wiring,
@@ -83,11 +83,13 @@ impl Scene {
             match tool.as_str() {
                 "ListMcpResourcesTool" => {
                     let tool = ListResources::new(servers);
-                    tool.perform(&input, &cancelled, &overflow).await
+                    let server = tool.parse(&input).unwrap();
+                    tool.perform(server.as_deref(), &cancelled, &overflow).await
                 }
                 "ReadMcpResourceTool" => {
                     let tool = ReadResource::new(servers);
-                    tool.perform(&input, &cancelled, &overflow).await
+                    let named = tool.parse(&input).unwrap();
+                    tool.perform(&named, &cancelled, &overflow).await
                 }
                 name => {
                     let tool = tool_named(&servers, name);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fixture::{declared, is_alive, names, object, python, scene, tool_named, wait_for};
 use crate::mcp::Servers;
-use crate::tool::Tool as _;
+use crate::tool::Describe as _;
 
 fn child(program: &str) -> McpServerConfig {
     McpServerConfig::Stdio(python(program))

@@ -8,7 +8,7 @@ use super::fixture::{is_alive, names, object, python, scene, tool_named, wait_fo
 use crate::mcp::servers::CallFailure;
 use crate::mcp::{ServerError, Switch};
 use crate::permission::Target;
-use crate::tool::Tool as _;
+use crate::tool::Describe as _;
 
 const CALCULATOR: &str = r#"
 tools = [tool("add", annotations={"readOnlyHint": True}), tool("boom"), tool("env"), tool("meta")]
@@ -38,7 +38,7 @@ async fn tools_of_a_child_are_listed_called_and_ended() {
         server: "my calc".to_owned(),
     };
     assert_eq!(add.touched(), target);
-    assert!(add.is_read_only(&object(json!({}))));
+    assert!(add.is_read_only());
 
     let sum = scene
         .call(&servers, "mcp__my_calc__add", json!({"a": 2, "b": 3}))

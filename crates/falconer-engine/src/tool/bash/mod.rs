@@ -20,7 +20,7 @@ use falconer_protocol::tool::BashInput;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{Call, Outcome, Target, Tool};
+use super::{Call, Describe, Outcome, Target, TypedTool};
 use crate::task::{Cause, End, Foreground, Launch, Lifetime, Phase, Shell, StopBy, TaskError, Why};
 use crate::workbench::Workbench;
 
@@ -33,7 +33,7 @@ const MAX_GLANCE: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct Bash;
 
-impl Tool for Bash {
+impl Describe for Bash {
     fn name(&self) -> &str {
         "Bash"
     }
@@ -69,13 +69,28 @@ impl Tool for Bash {
         })
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
+    /// Most commands change something; for those that do not, see [`TypedTool::only_reads`].
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    /// As the CLI does, for shells only.
+    fn spells_out_success(&self) -> bool {
+        true
+    }
+}
+
+impl TypedTool for Bash {
+    type Input = BashInput;
+
+    fn parse(&self, input: &Object) -> Result<BashInput, String> {
         check_types(input)?;
-        let input = read(input)?;
+        let input: BashInput = falconer_protocol::from_value(Value::Object(input.clone()))
+            .map_err(|_| "command must be given, as a string".to_owned())?;
         if input.command.contains('\0') {
             return Err("command contains a NUL character, which no command line can".to_owned());
         }
-        if input.timeout.is_some_and(|timeout| timeout.as_f64() <= 0.0) {
+        if input.timeout.as_ref().is_some_and(|it| it.as_f64() <= 0.0) {
             return Err("timeout must be a positive number of milliseconds".to_owned());
         }
         match command::long_sleep(&input.command) {
@@ -85,33 +100,29 @@ impl Tool for Bash {
                  done`) with run_in_background: true and go on when you are told that it ended. \
                  Several shorter sleeps are not a way around this."
             )),
-            _ => Ok(()),
+            _ => Ok(input),
         }
     }
 
-    fn is_read_only(&self, input: &Object) -> bool {
-        let command = input.get("command").and_then(Value::as_str);
+    fn only_reads(&self, input: &BashInput) -> bool {
         // Asked while others wait, so that longer commands are not looked into.
-        let command = command.filter(|command| command.len() <= MAX_GLANCE);
-        command.is_some_and(falconer_rule::shell::is_read_only)
+        let is_short = input.command.len() <= MAX_GLANCE;
+        is_short && falconer_rule::shell::is_read_only(&input.command)
     }
 
-    fn target(&self, input: &Object, _workbench: &Workbench) -> Target {
-        let command = input.get("command").and_then(Value::as_str);
-        let unsandboxed = input.get("dangerouslyDisableSandbox") == Some(&Value::Bool(true));
+    fn target(&self, input: &BashInput, _workbench: &Workbench) -> Target {
         Target::Command {
-            command: command.unwrap_or_default().to_owned(),
-            unsandboxed,
+            command: input.command.clone(),
+            unsandboxed: input.dangerously_disable_sandbox == Some(true),
         }
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        Box::pin(async move {
-            match read(&call.input) {
-                Ok(input) => run(call, input).await,
-                Err(problem) => Outcome::error(problem),
-            }
-        })
+    fn summary(&self, input: &BashInput) -> Option<String> {
+        Some(input.description.as_ref().unwrap_or(&input.command).clone())
+    }
+
+    fn run(&self, input: Arc<BashInput>, call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(async move { run(call, &input).await })
     }
 }
 
@@ -142,12 +153,7 @@ fn check_types(input: &Object) -> Result<(), String> {
     Ok(())
 }
 
-fn read(input: &Object) -> Result<BashInput, String> {
-    falconer_protocol::from_value(Value::Object(input.clone()))
-        .map_err(|_| "command must be given, as a string".to_owned())
-}
-
-async fn run(call: Call, input: BashInput) -> Outcome {
+async fn run(call: Call, input: &BashInput) -> Outcome {
     let workbench = Arc::clone(&call.workbench);
     let place = match Place::settle(&workbench) {
         Ok(place) => place,
@@ -171,10 +177,10 @@ async fn run(call: Call, input: BashInput) -> Outcome {
         shown: workbench.limits.shell_output,
     };
     if input.run_in_background == Some(true) {
-        return in_background(&workbench, launch, &input, &place).await;
+        return in_background(&workbench, launch, input, &place).await;
     }
     match workbench.tasks.start_in_front(launch).await {
-        Ok(front) => wait_for(&call, &input, front, &place).await,
+        Ok(front) => wait_for(&call, input, front, &place).await,
         Err(error) => Outcome::error(cannot_start(&error)),
     }
 }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::task::{TaskEvent, TaskLimits, Tasks};
 use crate::tool::task_stop::TaskStop;
+use crate::tool::testing;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -46,10 +47,9 @@ impl Den {
         &self.workbench.original_cwd
     }
 
-    fn call(&self, input: Value) -> Call {
+    fn call(&self) -> Call {
         Call {
             id: "toolu_1".into(),
-            input: serde_json::from_value(input).unwrap(),
             prompt: "p".into(),
             workbench: Arc::clone(&self.workbench),
             cancelled: self.cancelled.clone(),
@@ -58,7 +58,7 @@ impl Den {
     }
 
     async fn run(&self, input: Value) -> Outcome {
-        let run = Bash.run(self.call(input));
+        let run = testing::run(&Bash, input, self.call());
         tokio::time::timeout(LIMIT, run)
             .await
             .expect("the command was not done in time")
@@ -232,9 +232,9 @@ fn bad_input_is_told_before_anything_runs() {
         ),
         (json!({"command": "ls", "timeout": 99_999_999}), None),
     ] {
-        let result = Bash.check(input.as_object().unwrap());
+        let result = Bash.parse(input.as_object().unwrap());
         match (&result, expected) {
-            (Ok(()), None) => {}
+            (Ok(_), None) => {}
             (Err(text), Some(part)) => assert!(text.contains(part), "{text}"),
             _ => panic!("{input}: {result:?}"),
         }
@@ -314,7 +314,7 @@ async fn commands_do_not_see_the_keys_of_the_engine() {
 async fn what_a_command_leaves_behind_ends_with_it() {
     let den = Den::new();
     for command in [
-        "sleep 1000 & echo started",
+        "echo started; sleep 1000 &",
         "setsid sleep 1000 >/dev/null 2>&1 & echo started",
         "(setsid bash -c 'trap \"\" TERM HUP; sleep 1000 & wait' </dev/null >/dev/null 2>&1 &) ; echo started",
         "nohup sleep 1000 2>/dev/null & disown; echo started",
@@ -495,9 +495,9 @@ async fn a_long_command_in_front_is_announced_and_can_be_moved() {
     };
     let mut den = Den::with(limits, |_| {});
     let workbench = Arc::clone(&den.workbench);
-    let call =
-        den.call(json!({"command": "until [ -e go ]; do sleep 0.01; done", "description": "wait"}));
-    let run = tokio::spawn(async move { Bash.run(call).await });
+    let call = den.call();
+    let input = json!({"command": "until [ -e go ]; do sleep 0.01; done", "description": "wait"});
+    let run = tokio::spawn(async move { testing::run(&Bash, input, call).await });
     assert_eq!(name(&den.event().await), "started Some(false)");
     workbench
         .tasks
@@ -534,9 +534,9 @@ async fn an_announced_command_in_front_is_told_to_be_over() {
         ..TaskLimits::default()
     };
     let mut den = Den::with(limits, |_| {});
-    let call =
-        den.call(json!({"command": "until [ -e go ]; do sleep 0.01; done", "description": "wait"}));
-    let run = tokio::spawn(async move { Bash.run(call).await });
+    let call = den.call();
+    let input = json!({"command": "until [ -e go ]; do sleep 0.01; done", "description": "wait"});
+    let run = tokio::spawn(async move { testing::run(&Bash, input, call).await });
     assert_eq!(name(&den.event().await), "started Some(false)");
     std::fs::write(den.path().join("go"), "").unwrap();
     run.await.unwrap();
@@ -564,7 +564,7 @@ async fn a_task_is_stopped_by_its_id() {
         .unwrap()
         .to_owned();
     den.ready().await;
-    let stop = TaskStop.run(den.call(json!({"task_id": id}))).await;
+    let stop = testing::run(&TaskStop, json!({"task_id": id}), den.call()).await;
     assert_eq!(den.processes(), [0; 0]);
     let output = stop.output.unwrap();
     assert_eq!(
@@ -584,10 +584,10 @@ async fn a_task_is_stopped_by_its_id() {
     ];
     assert_eq!(names, expected);
     for id in [id.as_str(), "nope"] {
-        let again = TaskStop.run(den.call(json!({"shell_id": id}))).await;
+        let again = testing::run(&TaskStop, json!({"shell_id": id}), den.call()).await;
         assert!(again.is_error && again.content.as_str().unwrap().contains("No task found"));
     }
-    assert!(TaskStop.check(&Object::new()).is_err());
+    assert!(TaskStop.parse(&Object::new()).is_err());
 }
 
 #[tokio::test]
@@ -756,10 +756,11 @@ async fn confined_commands_read_and_move_but_do_not_write() {
     };
     let den = Den::new();
     std::fs::create_dir(den.path().join("sub")).unwrap();
-    let mut call = den.call(json!({"command": "cd sub; echo x > file; cat <<<y; ls"}));
+    let mut call = den.call();
+    let input = json!({"command": "cd sub; echo x > file; cat <<<y; ls"});
     call.bounds.only_reads = true;
     call.bounds.confinement = Some(confinement);
-    let outcome = Bash.run(call).await;
+    let outcome = testing::run(&Bash, input, call).await;
     let text = outcome.content.as_str().unwrap_or_default();
     assert!(
         text.contains("Permission denied") && text.contains("\ny"),
@@ -768,10 +769,11 @@ async fn confined_commands_read_and_move_but_do_not_write() {
     assert!(!den.path().join("sub/file").exists());
     assert_eq!(den.workbench.cwd(), den.path().join("sub"));
 
-    let mut call = den.call(json!({"command": "echo x > file", "run_in_background": true}));
+    let mut call = den.call();
+    let input = json!({"command": "echo x > file", "run_in_background": true});
     call.bounds.only_reads = true;
     call.bounds.confinement = Some(confinement);
-    Bash.run(call).await;
+    testing::run(&Bash, input, call).await;
     den.workbench.tasks.close().await;
     assert!(!den.path().join("sub/file").exists());
 }

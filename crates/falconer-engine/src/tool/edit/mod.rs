@@ -4,7 +4,10 @@ mod quotes;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use falconer_protocol::Object;
+use falconer_protocol::tool::EditInput;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -14,7 +17,7 @@ use super::input::{self, Field, Kind};
 use super::replace::Before;
 use super::text::{Encoding, Endings, Text};
 use super::write::{self, Change};
-use super::{Call, Foresight, Outcome, Target, Tool, patch, place};
+use super::{Call, Describe, Foresight, Outcome, Target, TypedTool, patch, place};
 use crate::workbench::Workbench;
 
 const FIELDS: &[Field] = &[
@@ -44,7 +47,7 @@ const FIELDS: &[Field] = &[
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Edit;
 
-impl Tool for Edit {
+impl Describe for Edit {
     fn name(&self) -> &str {
         "Edit"
     }
@@ -64,8 +67,12 @@ impl Tool for Edit {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    fn path_field(&self) -> Option<&'static str> {
+        Some("file_path")
     }
 
     fn complete(&self, mut input: Object) -> Object {
@@ -75,31 +82,34 @@ impl Tool for Edit {
         }
         input
     }
+}
 
-    fn foresight(&self) -> Option<Foresight> {
-        Some(|call| match plan(call) {
+impl TypedTool for Edit {
+    type Input = EditInput;
+
+    fn parse(&self, input: &Object) -> Result<EditInput, String> {
+        input::read(FIELDS, input)
+    }
+
+    fn foresight(&self) -> Option<Foresight<EditInput>> {
+        Some(|input, call| match plan(input, call) {
             Err(Failure::Refused(text)) => Err(text),
             _ => Ok(()),
         })
     }
 
-    fn is_read_only(&self, _input: &Object) -> bool {
-        false
+    fn target(&self, input: &EditInput, workbench: &Workbench) -> Target {
+        Target::Write(place::absolute(&input.file_path, workbench))
     }
 
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
-        Target::Write(place::absolute(input::text(input, "file_path"), workbench))
-    }
-
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
-        Box::pin(async move { write::carry_out(call, plan).await })
+    fn run(&self, input: Arc<EditInput>, call: Call) -> BoxFuture<'_, Outcome> {
+        Box::pin(write::carry_out(input, call, plan))
     }
 }
 
-fn plan(call: &Call) -> Result<Change, Failure> {
-    let written = input::text(&call.input, "file_path");
-    let old = input::text(&call.input, "old_string");
-    let new = input::text(&call.input, "new_string");
+fn plan(input: &EditInput, call: &Call) -> Result<Change, Failure> {
+    let written = input.file_path.as_str();
+    let (old, new) = (input.old_string.as_str(), input.new_string.as_str());
     if old == new {
         return Err(Failure::refused(
             "There is nothing to change: old_string and new_string are the same.",
@@ -123,7 +133,7 @@ fn plan(call: &Call) -> Result<Change, Failure> {
             return Err(Failure::refused(place::missing(&path, &cwd)));
         }
     };
-    let replace_all = input::optional_flag(&call.input, "replace_all").unwrap_or_default();
+    let replace_all = input.replace_all.unwrap_or_default();
     let edited = edit(&file, old, new, Occurrences::asked(replace_all))
         .map_err(|reason| Failure::refused(format!("{written} was not changed: {reason}")))?;
     let is_known = was_whole || before == Before::Absent;

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::tool::Tool;
 use crate::tool::read::Read;
 use crate::tool::testing::{Bench, text};
 use crate::tool::write::Write;
@@ -122,12 +123,15 @@ async fn file_changed_since_it_was_read_is_refused() {
     bench.write("a.txt", "one and more\n");
     for (tool, input) in [
         (
-            &Edit as &dyn Tool,
+            Arc::new(Edit) as Arc<dyn Tool>,
             json!({"file_path": path, "old_string": "one", "new_string": "two"}),
         ),
-        (&Write, json!({"file_path": path, "content": "two"})),
+        (
+            Arc::new(Write),
+            json!({"file_path": path, "content": "two"}),
+        ),
     ] {
-        let outcome = bench.run(tool, input).await;
+        let outcome = bench.run_any(tool, input).await;
         assert!(
             text(&outcome).contains("changed on disk after it was read"),
             "{outcome:?}"
@@ -190,12 +194,12 @@ async fn what_must_not_be_changed_stays() {
     bench.write("prog.bin", b"a\0b");
     bench.write("nb.ipynb", "a");
     bench.write("file", "a");
-    let check = async |tool: &dyn Tool, path: &str, part: &str| {
+    let check = async |tool: Arc<dyn Tool>, path: &str, part: &str| {
         let input = match tool.name() {
             "Edit" => json!({"file_path": path, "old_string": "a", "new_string": "b"}),
             _ => json!({"file_path": path, "content": "b"}),
         };
-        let outcome = bench.run(tool, input).await;
+        let outcome = bench.run_any(tool, input).await;
         assert!(outcome.is_error, "{path}: {outcome:?}");
         assert!(
             text(&outcome).contains(part),
@@ -203,17 +207,18 @@ async fn what_must_not_be_changed_stays() {
             text(&outcome)
         );
     };
-    for tool in [&Edit as &dyn Tool, &Write] {
-        check(tool, "link.txt", "secret.txt").await;
-        check(tool, "dangling", "symbolic link").await;
-        check(tool, "sub", "is a directory").await;
-        check(tool, "latin.txt", "not valid UTF-8").await;
-        check(tool, "prog.bin", "binary").await;
-        check(tool, "/dev/null", "a device").await;
+    for tool in [Arc::new(Edit) as Arc<dyn Tool>, Arc::new(Write)] {
+        let check = async |path, part| check(Arc::clone(&tool), path, part).await;
+        check("link.txt", "secret.txt").await;
+        check("dangling", "symbolic link").await;
+        check("sub", "is a directory").await;
+        check("latin.txt", "not valid UTF-8").await;
+        check("prog.bin", "binary").await;
+        check("/dev/null", "a device").await;
     }
-    check(&Edit, "nb.ipynb", "NotebookEdit").await;
-    check(&Edit, "missing.txt", "does not exist").await;
-    check(&Write, "file/below.txt", "Failed to write").await;
+    check(Arc::new(Edit), "nb.ipynb", "NotebookEdit").await;
+    check(Arc::new(Edit), "missing.txt", "does not exist").await;
+    check(Arc::new(Write), "file/below.txt", "Failed to write").await;
     assert_eq!(outside.text("secret.txt"), "a");
     assert!(!bench.path("nowhere").exists());
     assert_eq!(bench.bytes("prog.bin"), b"a\0b");

@@ -110,7 +110,10 @@ async fn bad_input_is_explained() {
 #[test]
 fn permission_is_asked_for_where_the_walk_begins() {
     let bench = Bench::new();
-    let root = |input: Value| Hunt::new(input.as_object().unwrap(), &bench.workbench).root;
+    let root = |input: Value| {
+        let input = Glob.parse(input.as_object().unwrap()).unwrap();
+        Hunt::new(&input, &bench.workbench).root
+    };
     assert_eq!(root(json!({"pattern": "/etc/*.conf"})), Path::new("/etc/"));
     assert_eq!(
         root(json!({"pattern": "../other/*"})),
@@ -119,11 +122,18 @@ fn permission_is_asked_for_where_the_walk_begins() {
     assert_eq!(root(json!({"pattern": "*"})), bench.path(""));
 }
 
+fn everything() -> GlobInput {
+    GlobInput {
+        pattern: "*".to_owned(),
+        ..GlobInput::default()
+    }
+}
+
 #[test]
 fn time_limit_and_vanished_directories_end_a_walk() {
     let bench = Bench::new();
     bench.write("a.txt", "x");
-    let outcome = find(&bench.call(json!({"pattern": "*"})), Duration::ZERO).unwrap();
+    let outcome = find(&everything(), &bench.call(), Duration::ZERO).unwrap();
     let output = outcome.output.unwrap();
     assert_eq!(output["timedOut"], true);
     assert_eq!(output["countIsComplete"], false);

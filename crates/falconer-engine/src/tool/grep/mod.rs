@@ -7,16 +7,18 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::GrepInput;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::failure::Failure;
 use super::input::{self, Field, Kind};
 use super::interrupt::{self, Interrupt, Stop};
-use super::{Call, Outcome, Target, Tool, place};
+use super::{Call, Describe, Outcome, Target, TypedTool, place};
 use crate::workbench::Workbench;
 use request::Request;
 
@@ -100,7 +102,7 @@ const FIELDS: &[Field] = &[
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Grep;
 
-impl Tool for Grep {
+impl Describe for Grep {
     fn name(&self) -> &str {
         "Grep"
     }
@@ -120,23 +122,27 @@ impl Tool for Grep {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
+}
 
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
-        let path = input::optional_text(input, "path").unwrap_or("");
+impl TypedTool for Grep {
+    type Input = GrepInput;
+
+    fn parse(&self, input: &Object) -> Result<GrepInput, String> {
+        input::read(FIELDS, input)
+    }
+
+    fn target(&self, input: &GrepInput, workbench: &Workbench) -> Target {
+        let path = input.path.as_deref().unwrap_or("");
         Target::Read(place::absolute(path, workbench))
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn run(&self, input: Arc<GrepInput>, call: Call) -> BoxFuture<'_, Outcome> {
         let cancelled = call.cancelled.clone();
         let searching = interrupt::reading(cancelled, move || {
-            grep(&call, LIMIT).unwrap_or_else(Outcome::from)
+            grep(&input, &call, LIMIT).unwrap_or_else(Outcome::from)
         });
         Box::pin(async move {
             // A thread inside one line notices the end of its time only after it.
@@ -146,8 +152,8 @@ impl Tool for Grep {
     }
 }
 
-fn grep(call: &Call, limit: Duration) -> Result<Outcome, Failure> {
-    let request = Request::new(&call.input, &call.workbench).map_err(Failure::failed)?;
+fn grep(input: &GrepInput, call: &Call, limit: Duration) -> Result<Outcome, Failure> {
+    let request = Request::new(input, call).map_err(Failure::failed)?;
     let interrupt = Interrupt::new(call.cancelled.clone(), limit);
     let hits = search::search(&request, &interrupt);
     let timed_out = interrupt.stop() == Some(Stop::TimedOut);

@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use falconer_protocol::Object;
+use falconer_protocol::tool::GrepInput;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use regex_automata::nfa::thompson::NFA;
 
-use super::{input, place};
+use super::{Call, place};
 use crate::permission::Hidden;
-use crate::workbench::Workbench;
 
 const DEFAULT_LIMIT: usize = 250;
 /// "All" has an end as well.
@@ -78,10 +77,10 @@ impl Lines {
 
 impl Request {
     /// Reads an input; the text of a failure goes to the model.
-    pub(super) fn new(input: &Object, workbench: &Workbench) -> Result<Self, String> {
-        let cwd = workbench.cwd();
-        let written = input::optional_text(input, "path").unwrap_or("");
-        let root = place::absolute(written, workbench);
+    pub(super) fn new(input: &GrepInput, call: &Call) -> Result<Self, String> {
+        let cwd = call.workbench.cwd();
+        let written = input.path.as_deref().unwrap_or("");
+        let root = place::absolute(written, &call.workbench);
         let metadata = std::fs::metadata(&root).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => format!(
                 "Path does not exist: {}. The current working directory is {}.",
@@ -100,19 +99,18 @@ impl Request {
                 root.display()
             ));
         };
-        let multiline = input::optional_flag(input, "multiline").unwrap_or_default();
-        let count = |name| input::optional_count(input, name);
-        let limit = size(count("head_limit")).unwrap_or(DEFAULT_LIMIT);
+        let multiline = input.multiline.unwrap_or_default();
+        let limit = size(input.head_limit).unwrap_or(DEFAULT_LIMIT);
         Ok(Self {
             matcher: matcher(input, multiline)?,
-            longest_line: longest_line(input::text(input, "pattern")),
-            globs: globs(&root, input::optional_text(input, "glob"))?,
-            types: types(input::optional_text(input, "type"))?,
+            longest_line: longest_line(&input.pattern),
+            globs: globs(&root, input.glob.as_deref())?,
+            types: types(input.file_type.as_deref())?,
             mode: mode(input),
             lines: lines(input),
             limit: if limit == 0 { MOST } else { limit.min(MOST) },
-            offset: size(count("offset")).unwrap_or(0),
-            hidden: workbench.hidden().below(&root),
+            offset: size(input.offset).unwrap_or(0),
+            hidden: call.bounds.hidden.clone().below(&root),
             cwd,
             root,
             scope,
@@ -125,45 +123,42 @@ fn size(count: Option<u64>) -> Option<usize> {
     count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-fn mode(input: &Object) -> Mode {
-    match input::optional_text(input, "output_mode") {
+fn mode(input: &GrepInput) -> Mode {
+    match input.output_mode.as_deref() {
         Some("content") => Mode::Content,
         Some("count") => Mode::Count,
         _ => Mode::Files,
     }
 }
 
-fn lines(input: &Object) -> Lines {
-    let count = |name| size(input::optional_count(input, name));
-    let around = count("context").or(count("-C")).unwrap_or(0);
+fn lines(input: &GrepInput) -> Lines {
+    let around = size(input.context.or(input.around)).unwrap_or(0);
     Lines {
-        before: count("-B").unwrap_or(around).min(MOST_CONTEXT),
-        after: count("-A").unwrap_or(around).min(MOST_CONTEXT),
-        numbered: input::optional_flag(input, "-n").unwrap_or(true),
-        only_matching: input::optional_flag(input, "-o").unwrap_or_default(),
+        before: size(input.before).unwrap_or(around).min(MOST_CONTEXT),
+        after: size(input.after).unwrap_or(around).min(MOST_CONTEXT),
+        numbered: input.line_numbers.unwrap_or(true),
+        only_matching: input.only_matching.unwrap_or_default(),
     }
 }
 
-fn matcher(input: &Object, multiline: bool) -> Result<RegexMatcher, String> {
+fn matcher(input: &GrepInput, multiline: bool) -> Result<RegexMatcher, String> {
     let mut builder = RegexMatcherBuilder::new();
     builder
         .multi_line(true)
-        .case_insensitive(input::optional_flag(input, "-i").unwrap_or_default())
+        .case_insensitive(input.ignore_case.unwrap_or_default())
         .dot_matches_new_line(multiline)
         .size_limit(PATTERN)
         .dfa_size_limit(PATTERN);
     if !multiline {
         builder.line_terminator(Some(b'\n'));
     }
-    builder
-        .build(input::text(input, "pattern"))
-        .map_err(|error| {
-            let hint = match error.kind() {
-                grep_regex::ErrorKind::NotAllowed(_) => "\nSet `multiline` to search across lines.",
-                _ => "",
-            };
-            format!("The parameter `pattern` is not a valid regular expression: {error}{hint}")
-        })
+    builder.build(&input.pattern).map_err(|error| {
+        let hint = match error.kind() {
+            grep_regex::ErrorKind::NotAllowed(_) => "\nSet `multiline` to search across lines.",
+            _ => "",
+        };
+        format!("The parameter `pattern` is not a valid regular expression: {error}{hint}")
+    })
 }
 
 /// How long a line may be, so that the worst pattern takes a bounded time for it: a search within

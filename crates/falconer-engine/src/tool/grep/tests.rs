@@ -205,12 +205,17 @@ async fn bad_input_is_explained() {
 #[test]
 fn time_limit_and_cancelling_end_a_search() {
     let bench = bench();
-    let outcome = grep(&bench.call(json!({"pattern": "one"})), Duration::ZERO).unwrap();
+    let mut input = GrepInput {
+        pattern: "one".to_owned(),
+        ..GrepInput::default()
+    };
+    let outcome = grep(&input, &bench.call(), Duration::ZERO).unwrap();
     assert_eq!(outcome.output.unwrap()["timedOut"], true);
     // A pipe or an endless file is never waited for: reading stops between two reads.
-    let call = bench.call(json!({"pattern": "one", "path": "a.txt"}));
+    input.path = Some("a.txt".to_owned());
+    let call = bench.call();
     call.cancelled.cancel();
-    let outcome = grep(&call, LIMIT).unwrap();
+    let outcome = grep(&input, &call, LIMIT).unwrap();
     assert_eq!(outcome.output.unwrap()["numFiles"], 0);
 }
 

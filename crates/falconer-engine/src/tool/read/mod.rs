@@ -10,9 +10,11 @@ mod tests;
 use std::fs::{File, Metadata};
 use std::io::{Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_protocol::Object;
+use falconer_protocol::tool::ReadInput;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -22,7 +24,7 @@ use super::input::{self, Field, Kind};
 use super::interrupt::{self, Interrupt, Interruptible};
 use super::place::{self, OpenFailure};
 use super::text::{self, Encoding, NotText, Text};
-use super::{Call, Outcome, Target, Tool};
+use super::{Call, Describe, Outcome, Target, TypedTool};
 use crate::workbench::Workbench;
 
 /// Text above this is only read in parts.
@@ -62,7 +64,7 @@ const FIELDS: &[Field] = &[
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Read;
 
-impl Tool for Read {
+impl Describe for Read {
     fn name(&self) -> &str {
         "Read"
     }
@@ -75,35 +77,44 @@ impl Tool for Read {
         input::schema(FIELDS)
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        input::check(FIELDS, input)?;
-        if input::optional_count(input, "limit") == Some(0) {
-            return Err("The parameter `limit` must be at least 1".to_owned());
-        }
-        match input::optional_text(input, "pages") {
-            Some(pages) => pdf::check_pages(pages),
-            None => Ok(()),
-        }
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn target(&self, input: &Object, workbench: &Workbench) -> Target {
-        Target::Read(place::absolute(input::text(input, "file_path"), workbench))
+    fn path_field(&self) -> Option<&'static str> {
+        Some("file_path")
+    }
+}
+
+impl TypedTool for Read {
+    type Input = ReadInput;
+
+    fn parse(&self, input: &Object) -> Result<ReadInput, String> {
+        let input: ReadInput = input::read(FIELDS, input)?;
+        if input.limit == Some(0) {
+            return Err("The parameter `limit` must be at least 1".to_owned());
+        }
+        if let Some(pages) = &input.pages {
+            pdf::check_pages(pages)?;
+        }
+        Ok(input)
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn target(&self, input: &ReadInput, workbench: &Workbench) -> Target {
+        Target::Read(place::absolute(&input.file_path, workbench))
+    }
+
+    fn run(&self, input: Arc<ReadInput>, call: Call) -> BoxFuture<'_, Outcome> {
         let cancelled = call.cancelled.clone();
         Box::pin(interrupt::reading(cancelled, move || {
-            read(&call).unwrap_or_else(Outcome::from)
+            read(&input, &call).unwrap_or_else(Outcome::from)
         }))
     }
 }
 
 /// One file that is being read.
 struct Source<'a> {
+    input: &'a ReadInput,
     /// As the model wrote it.
     written: &'a str,
     path: PathBuf,
@@ -113,8 +124,8 @@ struct Source<'a> {
     interrupt: Interrupt,
 }
 
-fn read(call: &Call) -> Result<Outcome, Failure> {
-    let written = input::text(&call.input, "file_path");
+fn read(input: &ReadInput, call: &Call) -> Result<Outcome, Failure> {
+    let written = input.file_path.as_str();
     let path = place::absolute(written, &call.workbench);
     let (mut file, metadata) = place::open_regular(&path, &call.source(&path))
         .map_err(|failure| not_opened(&failure, &call.workbench))?;
@@ -125,6 +136,7 @@ fn read(call: &Call) -> Result<Outcome, Failure> {
         .and_then(|_| file.seek(SeekFrom::Start(0)));
     sniffed.map_err(|error| failed(&path, &error))?;
     let source = Source {
+        input,
         written,
         path,
         file,
@@ -141,7 +153,7 @@ impl Source<'_> {
             return image::read(&self, format);
         }
         if self.head.starts_with(b"%PDF-") {
-            return pdf::read(&self, input::optional_text(&call.input, "pages"));
+            return pdf::read(&self, self.input.pages.as_deref());
         }
         let extension = self.path.extension().unwrap_or_default().to_string_lossy();
         match extension.to_ascii_lowercase().as_str() {
@@ -171,9 +183,8 @@ impl Source<'_> {
     }
 
     fn read_text(self, call: &Call) -> Result<Outcome, Failure> {
-        let offset = input::optional_count(&call.input, "offset");
-        let limit = input::optional_count(&call.input, "limit");
-        let allow_large = input::optional_flag(&call.input, "allow_large").unwrap_or_default();
+        let (offset, limit) = (self.input.offset, self.input.limit);
+        let allow_large = self.input.allow_large.unwrap_or_default();
         let in_part = offset.is_some() || limit.is_some();
         let most = if allow_large { WHOLE_LARGE } else { WHOLE };
         if !in_part && self.metadata.len() > most {

@@ -9,7 +9,7 @@ use falconer_protocol::tool::ReadOutput;
 use serde_json::json;
 
 use super::*;
-use crate::tool::testing::{Bench, text};
+use crate::tool::testing::{Bench, run, text};
 
 #[tokio::test]
 async fn text_is_shown_as_the_official_cli_shows_it() {
@@ -172,9 +172,9 @@ async fn two_gigabytes_are_read_in_part_without_reading_all() {
 async fn cancelled_call_is_answered() {
     let bench = Bench::new();
     bench.write("a.txt", "x");
-    let call = bench.call(json!({"file_path": "a.txt"}));
+    let call = bench.call();
     call.cancelled.cancel();
-    let outcome = Read.run(call).await;
+    let outcome = run(&Read, json!({"file_path": "a.txt"}), call).await;
     // Whichever comes first, there is an answer.
     assert!(outcome.output.is_some());
 }
@@ -239,7 +239,7 @@ async fn pdf_goes_to_the_model_as_a_document() {
     assert_eq!(outcome.output.unwrap()["file"]["originalSize"], 9);
     for pages in ["x", "0", "5-1", "1-21", "1,2", "-3", "18446744073709551616"] {
         let input = json!({"file_path": "d.pdf", "pages": pages});
-        let text = Read.check(input.as_object().unwrap()).unwrap_err();
+        let text = Read.parse(input.as_object().unwrap()).unwrap_err();
         assert!(text.contains("`pages`"), "{text}");
     }
 }

@@ -10,7 +10,7 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use falconer_protocol::tool::{WebFetchInput, WebFetchOutput};
+use falconer_protocol::tool::WebFetchOutput;
 use falconer_protocol::{Number, Object};
 use futures_util::future::BoxFuture;
 use reqwest::Url;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use self::cache::{Cache, Page};
 pub(crate) use self::fetch::{FetchLimits, Reach};
 use self::fetch::{Fetched, Fetcher};
-use super::{Call, Outcome, Target, Tool};
+use super::{Call, Describe, Outcome, Target, TypedTool};
 use crate::workbench::Workbench;
 
 /// Characters of a page that the model reads at once.
@@ -49,7 +49,7 @@ impl Default for WebFetch {
     }
 }
 
-impl Tool for WebFetch {
+impl Describe for WebFetch {
     fn name(&self) -> &str {
         "WebFetch"
     }
@@ -80,33 +80,49 @@ impl Tool for WebFetch {
         })
     }
 
-    fn check(&self, input: &Object) -> Result<(), String> {
-        let text = |name: &str| input.get(name).and_then(Value::as_str);
-        let url = text("url").ok_or("url must be given, as a string")?;
-        text("prompt").ok_or("prompt must be given, as a string")?;
-        if input.get("offset").is_some_and(|offset| !offset.is_u64()) {
-            return Err("offset must be a whole number, not negative".to_owned());
-        }
-        fetch::usable(url, self.reach)
-            .map(drop)
-            .map_err(|error| error.to_string())
-    }
-
-    fn is_read_only(&self, _input: &Object) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
+}
 
-    fn target(&self, input: &Object, _workbench: &Workbench) -> Target {
-        let url = input.get("url").and_then(Value::as_str).unwrap_or_default();
-        let url = fetch::usable(url, self.reach).ok();
-        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-        Target::Domain(host.to_owned())
+/// A page to fetch, and what to find out from it.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// The URL as the model wrote it.
+    written: String,
+    url: Url,
+    prompt: String,
+    offset: u64,
+}
+
+impl TypedTool for WebFetch {
+    type Input = Input;
+
+    fn parse(&self, input: &Object) -> Result<Input, String> {
+        let text = |name: &str| input.get(name).and_then(Value::as_str);
+        let written = text("url").ok_or("url must be given, as a string")?;
+        let prompt = text("prompt").ok_or("prompt must be given, as a string")?;
+        let offset = match input.get("offset").map(Value::as_u64) {
+            None => 0,
+            Some(Some(offset)) => offset,
+            Some(None) => return Err("offset must be a whole number, not negative".to_owned()),
+        };
+        Ok(Input {
+            url: fetch::usable(written, self.reach).map_err(|error| error.to_string())?,
+            written: written.to_owned(),
+            prompt: prompt.to_owned(),
+            offset,
+        })
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Outcome> {
+    fn target(&self, input: &Input, _workbench: &Workbench) -> Target {
+        Target::Domain(input.url.host_str().unwrap_or_default().to_owned())
+    }
+
+    fn run(&self, input: Arc<Input>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             tokio::select! {
-                outcome = self.answer(&call) => outcome,
+                outcome = self.answer(&input, &call) => outcome,
                 () = call.cancelled.cancelled() => Outcome::error("The fetch was stopped"),
             }
         })
@@ -114,18 +130,11 @@ impl Tool for WebFetch {
 }
 
 impl WebFetch {
-    async fn answer(&self, call: &Call) -> Outcome {
+    async fn answer(&self, input: &Input, call: &Call) -> Outcome {
         let started = Instant::now();
-        let input = Value::Object(call.input.clone());
-        let Ok(input) = falconer_protocol::from_value::<WebFetchInput>(input) else {
-            return Outcome::error("url must be given, as a string");
-        };
-        let url = match fetch::usable(&input.url, self.reach) {
-            Ok(url) => url,
-            Err(error) => return Outcome::error(error.to_string()),
-        };
-        match self.page(&url, &call.workbench).await {
-            Ok(Fetched::Page(page)) => self.ask(call, &input, &page, started).await,
+        let url = &input.url;
+        match self.page(url, &call.workbench).await {
+            Ok(Fetched::Page(page)) => self.ask(call, input, &page, started).await,
             Ok(Fetched::ElsewhereBound {
                 to,
                 code,
@@ -136,7 +145,7 @@ impl WebFetch {
                      {to}\nStatus: {code} {code_text}\n\nTo go on, call WebFetch with the redirect \
                      URL and the same prompt."
                 );
-                outcome(&input.url, result, (0, code, &code_text), started)
+                outcome(&input.written, result, (0, code, &code_text), started)
             }
             Err(error) => Outcome::error(error.to_string()),
         }
@@ -172,20 +181,14 @@ impl WebFetch {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(
-        &self,
-        call: &Call,
-        input: &WebFetchInput,
-        page: &Page,
-        started: Instant,
-    ) -> Outcome {
-        let (part, more) = window(page, input.offset.unwrap_or(0));
-        let prompt = question(part, input.prompt.as_deref().unwrap_or_default());
+    async fn ask(&self, call: &Call, input: &Input, page: &Page, started: Instant) -> Outcome {
+        let (part, more) = window(page, input.offset);
+        let prompt = question(part, &input.prompt);
         match call.workbench.side_model.ask(prompt).await {
             Ok(mut answer) => {
                 answer.push_str(&more);
                 let status = (page.bytes, page.code, page.code_text.as_str());
-                outcome(&input.url, answer, status, started)
+                outcome(&input.written, answer, status, started)
             }
             Err(failure) => Outcome::error(format!(
                 "The page was fetched, but the model that reads it failed: {failure}"
@@ -234,5 +237,5 @@ fn outcome(url: &str, result: String, status: (u64, u16, &str), started: Instant
         url: Some(url.to_owned()),
         ..WebFetchOutput::default()
     };
-    Outcome::text(result, serde_json::to_value(output).unwrap_or_default())
+    Outcome::text(result, output)
 }

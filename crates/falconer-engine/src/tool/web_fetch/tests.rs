@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::tool::testing::run;
 
 struct Site {
     address: SocketAddr,
@@ -101,10 +101,9 @@ fn tool() -> WebFetch {
     WebFetch::new(Reach::Anywhere, limits)
 }
 
-fn call(input: Value) -> Call {
+fn call() -> Call {
     Call {
         id: "toolu_1".into(),
-        input: serde_json::from_value(input).unwrap(),
         prompt: "p".into(),
         workbench: Arc::new(Workbench::for_tests(Path::new("/"))),
         cancelled: CancellationToken::new(),
@@ -113,7 +112,7 @@ fn call(input: Value) -> Call {
 }
 
 async fn fetch(tool: &WebFetch, url: &str) -> (bool, String) {
-    let outcome = tool.run(call(json!({"url": url, "prompt": "what?"}))).await;
+    let outcome = run(tool, json!({"url": url, "prompt": "what?"}), call()).await;
     (
         outcome.is_error,
         outcome.content.as_str().unwrap().to_owned(),
@@ -125,9 +124,8 @@ async fn a_page_is_read_by_the_model_and_remembered() {
     let site = Site::open().await;
     let tool = tool();
     for _ in 0..2 {
-        let outcome = tool
-            .run(call(json!({"url": site.url("/page"), "prompt": "what?"})))
-            .await;
+        let input = json!({"url": site.url("/page"), "prompt": "what?"});
+        let outcome = run(&tool, input, call()).await;
         let text = outcome.content.as_str().unwrap();
         assert!(
             text.contains("# Hello\n\nworld") && text.contains("what?"),
@@ -179,11 +177,8 @@ async fn redirects_are_followed_on_the_same_host_only() {
 async fn a_huge_body_is_cut() {
     let site = Site::open().await;
     let tool = tool();
-    let outcome = tool
-        .run(call(
-            json!({"url": site.url("/endless"), "prompt": "?", "offset": 1_000_000}),
-        ))
-        .await;
+    let input = json!({"url": site.url("/endless"), "prompt": "?", "offset": 1_000_000});
+    let outcome = run(&tool, input, call()).await;
     assert_eq!(outcome.output.as_ref().unwrap()["bytes"], 1 << 20);
     let text = outcome.content.as_str().unwrap();
     assert!(
@@ -199,7 +194,11 @@ async fn a_long_page_is_read_in_parts() {
     let tool = tool();
     let ask = |offset: usize| {
         let url = site.url("/plain/150000");
-        tool.run(call(json!({"url": url, "prompt": "?", "offset": offset})))
+        run(
+            &tool,
+            json!({"url": url, "prompt": "?", "offset": offset}),
+            call(),
+        )
     };
     let counted = |outcome: Outcome| {
         let text = outcome.content.as_str().unwrap().to_owned();
@@ -228,9 +227,10 @@ async fn a_silent_server_is_given_up() {
 #[tokio::test]
 async fn a_fetch_can_be_stopped() {
     let site = Site::open().await;
-    let call = call(json!({"url": site.url("/silent"), "prompt": "?"}));
+    let call = call();
     call.cancelled.cancel();
-    assert!(tool().run(call).await.is_error);
+    let input = json!({"url": site.url("/silent"), "prompt": "?"});
+    assert!(run(&tool(), input, call).await.is_error);
 }
 
 #[tokio::test]
@@ -254,7 +254,7 @@ async fn private_addresses_are_refused_by_default() {
         );
     }
     let localhost = json!({"url": "http://localhost/", "prompt": "?"});
-    assert!(tool.check(localhost.as_object().unwrap()).is_err());
+    assert!(tool.parse(localhost.as_object().unwrap()).is_err());
     assert_eq!(site.hits.load(Ordering::SeqCst), 0);
 }
 
