@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use falconer_protocol::content::{Content, ContentBlock, ImageBlock, MediaSource};
 use falconer_secret::{Environment, Redactor};
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::{Value, json};
+use rmcp::model::{self, CallToolResult, ResourceContents};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::name;
 use crate::task::private_directory;
-use crate::tool::{Attempt, Outcome};
+use crate::tool::Outcome;
 
 /// Tokens of one result that go into the conversation, unless `MAX_MCP_OUTPUT_TOKENS` says.
 const TOKENS: usize = 25_000;
@@ -59,7 +61,7 @@ impl<'a> Overflow<'a> {
 
 /// What a call means for the model and the host.
 pub(super) async fn of_call(result: CallToolResult, overflow: &Overflow<'_>) -> Outcome {
-    let links: Vec<Value> = result.content.iter().filter_map(link_of).collect();
+    let links: Vec<Link> = result.content.iter().filter_map(Link::of).collect();
     let mut blocks = Vec::new();
     for block in result.content {
         let block = block_of(block, overflow).await;
@@ -69,7 +71,7 @@ pub(super) async fn of_call(result: CallToolResult, overflow: &Overflow<'_>) -> 
     let structured = result.structured_content;
     if let Some(structured) = &structured {
         // The blocks say the same in words.
-        blocks = vec![text(structured.to_string())];
+        blocks = vec![ContentBlock::text(structured.to_string())];
     }
     let characters: usize = blocks.iter().map(characters_of).sum();
     if characters > overflow.characters {
@@ -84,45 +86,62 @@ pub(super) async fn of_call(result: CallToolResult, overflow: &Overflow<'_>) -> 
         });
     }
     let content = match &structured {
-        Some(structured) => Value::String(structured.to_string()),
-        None => Value::Array(blocks),
+        Some(structured) => Content::Text(structured.to_string()),
+        None => Content::Blocks(blocks),
     };
-    let mut output = content.clone();
-    if structured.is_some() || !links.is_empty() {
-        output = json!({"content": output});
-    }
-    if let Some(structured) = structured {
-        output["structuredContent"] = structured;
-    }
-    if !links.is_empty() {
-        output["resourceLinks"] = Value::Array(links);
-    }
-    Outcome {
-        output: Some(output),
-        content,
-        is_error: false,
-        attempt: Attempt::Made,
-        effects: Vec::new(),
-    }
+    let mut outcome = if structured.is_none() && links.is_empty() {
+        Outcome::text("", &content)
+    } else {
+        let output = Output {
+            content: &content,
+            structured_content: structured,
+            resource_links: links,
+        };
+        Outcome::text("", output)
+    };
+    outcome.content = content;
+    outcome
+}
+
+/// A result with more than its content, as the host sees it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    content: &'a Content,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    resource_links: Vec<Link>,
 }
 
 /// A link, for the host.
-fn link_of(block: &ContentBlock) -> Option<Value> {
-    let ContentBlock::ResourceLink(link) = block else {
-        return None;
-    };
-    let mut shown = json!({"uri": link.uri, "name": link.name});
-    if let Some(kind) = &link.mime_type {
-        shown["mimeType"] = json!(kind);
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Link {
+    uri: String,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+impl Link {
+    fn of(block: &model::ContentBlock) -> Option<Self> {
+        let model::ContentBlock::ResourceLink(link) = block else {
+            return None;
+        };
+        Some(Self {
+            uri: link.uri.clone(),
+            name: link.name.clone(),
+            mime_type: link.mime_type.clone(),
+            description: link.description.clone(),
+        })
     }
-    if let Some(about) = &link.description {
-        shown["description"] = json!(about);
-    }
-    Some(shown)
 }
 
 /// Saves a result that is too long and says where it is.
-async fn too_long(blocks: &[Value], characters: usize, overflow: &Overflow<'_>) -> Outcome {
+async fn too_long(blocks: &[ContentBlock], characters: usize, overflow: &Overflow<'_>) -> Outcome {
     let whole = joined(blocks);
     let lines = whole.lines().count();
     let (count, lines_text) = (
@@ -144,19 +163,22 @@ async fn too_long(blocks: &[Value], characters: usize, overflow: &Overflow<'_>) 
              Call the tool in a way that returns less."
         ),
     };
-    let output = Value::String(told.clone());
-    Outcome::text(told, output)
+    Outcome::text(told.as_str(), told.as_str())
 }
 
-async fn block_of(block: ContentBlock, overflow: &Overflow<'_>) -> Value {
+async fn block_of(block: model::ContentBlock, overflow: &Overflow<'_>) -> ContentBlock {
     match block {
-        ContentBlock::Text(it) => text(it.text),
-        ContentBlock::Image(it) => binary(&it.data, &it.mime_type, "An image", overflow).await,
-        ContentBlock::Audio(it) => binary(&it.data, &it.mime_type, "A sound", overflow).await,
-        ContentBlock::Resource(it) => match it.resource {
+        model::ContentBlock::Text(it) => ContentBlock::text(it.text),
+        model::ContentBlock::Image(it) => {
+            binary(&it.data, &it.mime_type, "An image", overflow).await
+        }
+        model::ContentBlock::Audio(it) => {
+            binary(&it.data, &it.mime_type, "A sound", overflow).await
+        }
+        model::ContentBlock::Resource(it) => match it.resource {
             ResourceContents::TextResourceContents {
                 uri, text: said, ..
-            } => text(format!("[Resource {uri}]\n{said}")),
+            } => ContentBlock::text(format!("[Resource {uri}]\n{said}")),
             ResourceContents::BlobResourceContents {
                 uri,
                 mime_type,
@@ -166,45 +188,50 @@ async fn block_of(block: ContentBlock, overflow: &Overflow<'_>) -> Value {
                 let kind = mime_type.unwrap_or_default();
                 binary(&blob, &kind, &format!("Resource {uri}"), overflow).await
             }
-            _ => text("[A resource of an unknown kind]".to_owned()),
+            _ => ContentBlock::text("[A resource of an unknown kind]"),
         },
-        ContentBlock::ResourceLink(link) => {
+        model::ContentBlock::ResourceLink(link) => {
             let about = link
                 .description
                 .map(|it| format!(" ({it})"))
                 .unwrap_or_default();
-            text(format!(
+            ContentBlock::text(format!(
                 "[Resource link: {}] {}{about}",
                 link.name, link.uri
             ))
         }
-        _ => text("[Content of an unknown kind]".to_owned()),
+        _ => ContentBlock::text("[Content of an unknown kind]"),
     }
 }
 
 /// Where an image is, so that the model can do more with it than look.
-async fn copy_of(block: &Value, overflow: &Overflow<'_>) -> Option<Value> {
-    let data = block["source"]["data"].as_str()?;
-    let kind = block["source"]["media_type"].as_str()?;
-    let bytes = STANDARD.decode(data).ok()?;
-    let path = overflow.save(&bytes, extension(kind)).await.ok()?;
-    Some(text(format!("[The image is in {}]", path.display())))
+async fn copy_of(block: &ContentBlock, overflow: &Overflow<'_>) -> Option<ContentBlock> {
+    let ContentBlock::Image(image) = block else {
+        return None;
+    };
+    let MediaSource::Base64(source) = &image.source else {
+        return None;
+    };
+    let bytes = STANDARD.decode(&source.data).ok()?;
+    let path = overflow.save(&bytes, extension(&source.media_type));
+    let path = path.await.ok()?;
+    let text = format!("[The image is in {}]", path.display());
+    Some(ContentBlock::text(text))
 }
 
 /// Images that models can see go as they are, everything else to a file.
-async fn binary(data: &str, kind: &str, what: &str, overflow: &Overflow<'_>) -> Value {
+async fn binary(data: &str, kind: &str, what: &str, overflow: &Overflow<'_>) -> ContentBlock {
     let visible = ["image/png", "image/jpeg", "image/gif", "image/webp"];
     if visible.contains(&kind) && data.len() <= 5 * 1024 * 1024 {
-        return json!({"type": "image",
-            "source": {"type": "base64", "media_type": kind, "data": data}});
+        return ContentBlock::Image(Box::new(ImageBlock::base64(kind, data)));
     }
     let Ok(bytes) = STANDARD.decode(data) else {
-        return text(format!("[{what} ({kind}) cannot be decoded]"));
+        return ContentBlock::text(format!("[{what} ({kind}) cannot be decoded]"));
     };
-    match overflow.save(&bytes, extension(kind)).await {
-        Ok(path) => text(format!("[{what} ({kind}) was saved to {}]", path.display())),
-        Err(error) => text(format!("[{what} ({kind}) could not be saved: {error}]")),
-    }
+    ContentBlock::text(match overflow.save(&bytes, extension(kind)).await {
+        Ok(path) => format!("[{what} ({kind}) was saved to {}]", path.display()),
+        Err(error) => format!("[{what} ({kind}) could not be saved: {error}]"),
+    })
 }
 
 /// A harmless ending for a file of this type.
@@ -223,22 +250,14 @@ pub(super) fn extension(kind: &str) -> &'static str {
     }
 }
 
-fn text(text: String) -> Value {
-    let mut block = json!({"type": "text"});
-    block["text"] = Value::String(text);
-    block
-}
-
 /// Images cost the same whatever their size.
-fn characters_of(block: &Value) -> usize {
-    block["text"]
-        .as_str()
-        .map_or(0, |text| text.chars().count())
+fn characters_of(block: &ContentBlock) -> usize {
+    block.as_text().map_or(0, |text| text.chars().count())
 }
 
 /// The texts of a result.
-pub(super) fn joined(blocks: &[Value]) -> String {
-    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+fn joined(blocks: &[ContentBlock]) -> String {
+    let texts = blocks.iter().filter_map(ContentBlock::as_text);
     texts.collect::<Vec<_>>().join("\n")
 }
 

@@ -1,5 +1,6 @@
 //! Two tools for the resources of all servers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -7,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use falconer_protocol::Object;
 use futures_util::future::BoxFuture;
 use rmcp::model::ResourceContents;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -101,7 +103,7 @@ impl ListResources {
         };
         match listed {
             Ok(resources) if resources.is_empty() => {
-                Outcome::text("No server offers any resource.", json!([]))
+                Outcome::text("No server offers any resource.", resources)
             }
             Ok(resources) => {
                 let value = Value::Array(resources);
@@ -178,8 +180,11 @@ impl ReadResource {
             Ok(contents) => contents,
             // What is not there is news, not a failure.
             Err(failure @ CallFailure::NoSuchResource(_)) => {
-                let output = json!({"contents": [], "error": failure.to_string()});
-                return Outcome::text(output.to_string(), output);
+                let output = Output {
+                    contents: Vec::new(),
+                    error: Some(failure.to_string()),
+                };
+                return Outcome::text(output.text(), output);
             }
             Err(failure) => return Outcome::error(failure.to_string()),
         };
@@ -187,19 +192,55 @@ impl ReadResource {
         for content in contents {
             shown.push(show(content, overflow).await);
         }
-        let output = json!({ "contents": shown });
-        Outcome::text(cut(output.to_string(), overflow), output)
+        let output = Output {
+            contents: shown,
+            error: None,
+        };
+        Outcome::text(cut(output.text(), overflow), output)
     }
 }
 
-async fn show(content: ResourceContents, overflow: &Overflow<'_>) -> Value {
+/// What was read.
+#[derive(Debug, Serialize)]
+struct Output {
+    contents: Vec<Shown>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Output {
+    /// The model reads the same as the host.
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// One content: text, or the file that it was saved to.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob_saved_to: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+}
+
+async fn show(content: ResourceContents, overflow: &Overflow<'_>) -> Shown {
     match content {
         ResourceContents::TextResourceContents {
             uri,
             mime_type,
             text,
             ..
-        } => with_kind(json!({"uri": uri, "text": text}), mime_type),
+        } => Shown {
+            uri,
+            text: Some(text),
+            mime_type,
+            ..Shown::default()
+        },
         ResourceContents::BlobResourceContents {
             uri,
             mime_type,
@@ -211,21 +252,19 @@ async fn show(content: ResourceContents, overflow: &Overflow<'_>) -> Value {
                 Ok(bytes) => overflow.save(&bytes, extension(&kind)).await,
                 Err(_) => Err(std::io::Error::other("it is not valid base64")),
             };
-            let shown = match saved {
-                Ok(path) => json!({"uri": uri, "blobSavedTo": path}),
-                Err(error) => json!({"uri": uri, "text": format!("(could not be saved: {error})")}),
-            };
-            with_kind(shown, mime_type)
+            let problem = |error| format!("(could not be saved: {error})");
+            Shown {
+                uri,
+                text: saved.as_ref().err().map(problem),
+                blob_saved_to: saved.ok(),
+                mime_type,
+            }
         }
-        _ => json!({"uri": "", "text": "(content of an unknown kind)"}),
+        _ => Shown {
+            text: Some("(content of an unknown kind)".to_owned()),
+            ..Shown::default()
+        },
     }
-}
-
-fn with_kind(mut value: Value, kind: Option<String>) -> Value {
-    if let Some(kind) = kind {
-        value["mimeType"] = Value::String(kind);
-    }
-    value
 }
 
 /// Keeps a text within what a conversation can bear.

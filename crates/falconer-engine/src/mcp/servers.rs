@@ -8,7 +8,9 @@ use falconer_protocol::control::McpSetServersResponse;
 use falconer_protocol::mcp::{McpServerConfig, McpServerStatus};
 use falconer_protocol::{Object, ToolUseId};
 use futures_util::future::join_all;
-use rmcp::model::{ErrorCode, ReadResourceRequestParams, ResourceContents, ServerJsonRpcMessage};
+use rmcp::model::{
+    ContentBlock, ErrorCode, ReadResourceRequestParams, ResourceContents, ServerJsonRpcMessage,
+};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +18,7 @@ use super::config::{self, Declared, Origin};
 use super::resource::{ListResources, ReadResource};
 use super::server::{Server, State};
 use super::tool::McpTool;
-use super::{Wiring, listing, outcome};
+use super::{Wiring, listing};
 use crate::tool::Tool;
 
 /// The servers of a session. Cheap to clone; all clones are the same.
@@ -262,8 +264,11 @@ impl Servers {
             .server
             .call(own_name, arguments, id, cancelled)
             .await?;
-        let blocks = serde_json::to_value(&result.content).unwrap_or_default();
-        let text = outcome::joined(blocks.as_array().map_or(&[], Vec::as_slice));
+        let texts = result.content.iter().filter_map(|block| match block {
+            ContentBlock::Text(block) => Some(block.text.as_str()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
         match result.is_error {
             Some(true) => Err(CallFailure::Refused(text)),
             _ => Ok(text),

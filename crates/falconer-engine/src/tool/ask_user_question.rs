@@ -85,6 +85,10 @@ impl Describe for AskUserQuestion {
         true
     }
 
+    fn needs_person(&self) -> bool {
+        true
+    }
+
     fn complete(&self, mut input: Object) -> Object {
         let questions = input.get_mut("questions").and_then(Value::as_array_mut);
         questions.into_iter().flatten().for_each(complete_question);
@@ -281,7 +285,7 @@ mod tests {
             let mut input = object(more);
             input.insert("questions".into(), questions.clone());
             let outcome = answered(&AskUserQuestion.parse(&input).unwrap());
-            let text = outcome.content.as_str().unwrap();
+            let text = outcome.said();
             assert!(text.contains(expected), "{text}");
             assert_eq!(outcome.output.unwrap()["questions"], questions);
         }

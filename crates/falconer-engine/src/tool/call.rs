@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use falconer_process::Confinement;
+use falconer_protocol::content::{Content, ContentBlock};
 use falconer_protocol::{MessageUuid, ToolUseId};
 use falconer_rule::Place;
 use serde::Serialize;
@@ -55,7 +56,7 @@ impl Call {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Outcome {
     /// What the model sees: text, or a list of content blocks.
-    pub(crate) content: Value,
+    pub(crate) content: Content,
     pub(crate) is_error: bool,
     pub(crate) attempt: Attempt,
     /// `tool_use_result` on the wire: the output shape of `sdk-tools.d.ts`, or an error text.
@@ -86,7 +87,7 @@ impl Outcome {
     /// A success: a text for the model, and the shape that hosts know for the tool.
     pub(crate) fn text(text: impl Into<String>, output: impl Serialize) -> Self {
         Self {
-            content: Value::String(text.into()),
+            content: Content::Text(text.into()),
             is_error: false,
             attempt: Attempt::Made,
             // Strings, numbers, lists and flags always have a JSON text.
@@ -95,12 +96,31 @@ impl Outcome {
         }
     }
 
+    /// A success that the model sees as blocks.
+    pub(crate) fn blocks(content: Vec<ContentBlock>, output: impl Serialize) -> Self {
+        Self {
+            content: Content::Blocks(content),
+            ..Self::text("", output)
+        }
+    }
+
+    /// The text that the model sees; those of several blocks in lines.
+    pub(crate) fn words(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.clone(),
+            Content::Blocks(blocks) => {
+                let texts = blocks.iter().filter_map(ContentBlock::as_text);
+                texts.collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+
     /// A failure, told to the model as it is and to the host as `Error: …`.
     pub(crate) fn error(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
             output: Some(Value::String(format!("Error: {text}"))),
-            content: Value::String(text),
+            content: Content::Text(text),
             is_error: true,
             attempt: Attempt::Made,
             effects: Vec::new(),
@@ -114,10 +134,26 @@ impl Outcome {
         let text = text.into();
         Self {
             output: Some(Value::String(format!("Error: {text}"))),
-            content: Value::String(format!("<tool_use_error>{text}</tool_use_error>")),
+            content: Content::Text(format!("<tool_use_error>{text}</tool_use_error>")),
             is_error: true,
             attempt: Attempt::Refused,
             effects: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+impl Outcome {
+    /// The text that the model sees, if it is only that.
+    pub(crate) fn said(&self) -> &str {
+        match &self.content {
+            Content::Text(text) => text,
+            Content::Blocks(blocks) => panic!("more than a text: {blocks:?}"),
+        }
+    }
+
+    /// The content on the wire.
+    pub(crate) fn shown(&self) -> Value {
+        serde_json::to_value(&self.content).unwrap()
     }
 }

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use falconer_protocol::Object;
-use falconer_protocol::tool::GlobInput;
+use falconer_protocol::tool::{GlobInput, GlobOutput};
+use falconer_protocol::{Number, Object};
 use falconer_rule::Found;
 use futures_util::future::BoxFuture;
 use ignore::overrides::{Override, OverrideBuilder};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::sweep::{Newest, Search};
 use super::failure::Failure;
@@ -216,17 +216,19 @@ fn show(newest: Newest, cwd: &Path, took: Duration, timed_out: bool) -> Outcome 
             files.len()
         ));
     }
-    let mut output = json!({
-        "filenames": files,
-        "durationMs": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        "numFiles": files.len(),
-        "truncated": truncated,
-        "totalMatches": total,
-        "countIsComplete": !timed_out,
-    });
     if timed_out {
         text.push_str("\n\n[The search took too long and was ended; there may be more.]");
-        output["timedOut"] = json!(true);
     }
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let output = GlobOutput {
+        duration_ms: Some(Number::from(millis)),
+        num_files: files.len() as u64,
+        filenames: files,
+        truncated: Some(truncated),
+        total_matches: Some(total as u64),
+        count_is_complete: Some(!timed_out),
+        timed_out: timed_out.then_some(true),
+        ..GlobOutput::default()
+    };
     Outcome::text(text, output)
 }

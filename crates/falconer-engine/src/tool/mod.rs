@@ -90,6 +90,11 @@ pub(crate) trait Describe: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns `true` if it is of no use where nobody can be asked.
+    fn needs_person(&self) -> bool {
+        false
+    }
+
     /// Fills in defaults for everybody who sees the input. Only for inputs that can be read.
     fn complete(&self, input: Object) -> Object {
         input

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use falconer_protocol::Object;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::failure::Failure;
 use super::file_memory::Extent;
 use super::input::{self, Field, Kind};
-use super::read::notebook;
+use super::read::notebook::{self, Cell};
 use super::replace::Before;
 use super::write::{self, Change};
 use super::{Call, Describe, Outcome, Target, TypedTool, place};
@@ -184,7 +184,8 @@ struct Edited {
 fn edit(document: &mut Value, input: &Input) -> Result<Edited, String> {
     let has_ids = has_ids(document);
     let (source, cell_type) = (input.new_source.as_str(), input.cell_type.as_deref());
-    let Some(cells) = document["cells"].as_array_mut() else {
+    let cells = document.get_mut("cells").and_then(Value::as_array_mut);
+    let Some(cells) = cells else {
         return Err("The notebook has no list of cells.".to_owned());
     };
     let wanted = input.cell_id.as_deref();
@@ -196,12 +197,12 @@ fn edit(document: &mut Value, input: &Input) -> Result<Edited, String> {
             Ok(insert(cells, at, kind, source, has_ids))
         }
         (Mode::Delete, Some(at)) => {
-            let cell = cells.remove(at);
+            let cell = Cell::of(&cells.remove(at));
             Ok(Edited {
                 verb: "Deleted",
-                cell_id: notebook::cell_id(at, &cell),
-                cell_type: cell["cell_type"].as_str().unwrap_or("code").to_owned(),
-                old_source: Some(notebook::joined(&cell["source"])),
+                cell_id: cell.id(at),
+                cell_type: cell.kind().to_owned(),
+                old_source: Some(cell.source()),
             })
         }
         (Mode::Replace, Some(at)) => Ok(replace(&mut cells[at], at, cell_type, source)),
@@ -212,7 +213,9 @@ fn edit(document: &mut Value, input: &Input) -> Result<Edited, String> {
 }
 
 fn position(cells: &[Value], wanted: &str) -> Result<usize, String> {
-    let named = cells.iter().position(|cell| cell["id"] == wanted);
+    let named = cells
+        .iter()
+        .position(|cell| cell.get("id").is_some_and(|id| id == wanted));
     let numbered = || {
         let number: usize = wanted.strip_prefix("cell-")?.parse().ok()?;
         (number < cells.len()).then_some(number)
@@ -225,19 +228,19 @@ fn position(cells: &[Value], wanted: &str) -> Result<usize, String> {
 fn insert(cells: &mut Vec<Value>, at: usize, kind: &str, source: &str, has_ids: bool) -> Edited {
     let mut id = uuid::Uuid::new_v4().simple().to_string();
     id.truncate(8);
-    let mut cell = json!({ "cell_type": kind });
+    let mut cell = Object::new();
+    cell.insert("cell_type".to_owned(), kind.into());
     if has_ids {
-        cell["id"] = json!(id);
+        cell.insert("id".to_owned(), id.clone().into());
     } else {
         id = format!("cell-{at}");
     }
-    cell["source"] = json!(source);
-    cell["metadata"] = json!({});
+    cell.insert("source".to_owned(), source.into());
+    cell.insert("metadata".to_owned(), Object::new().into());
     if kind == "code" {
-        cell["execution_count"] = Value::Null;
-        cell["outputs"] = json!([]);
+        never_run(&mut cell);
     }
-    cells.insert(at, cell);
+    cells.insert(at, Value::Object(cell));
     Edited {
         verb: "Inserted",
         cell_id: id,
@@ -247,18 +250,14 @@ fn insert(cells: &mut Vec<Value>, at: usize, kind: &str, source: &str, has_ids: 
 }
 
 fn replace(cell: &mut Value, at: usize, kind: Option<&str>, source: &str) -> Edited {
-    let old = notebook::joined(&cell["source"]);
-    let kind = kind
-        .or(cell["cell_type"].as_str())
-        .unwrap_or("code")
-        .to_owned();
+    let old = Cell::of(cell);
+    let kind = kind.unwrap_or(old.kind()).to_owned();
     if let Some(cell) = cell.as_object_mut() {
-        cell.insert("source".to_owned(), json!(source));
-        cell.insert("cell_type".to_owned(), json!(kind));
+        cell.insert("source".to_owned(), source.into());
+        cell.insert("cell_type".to_owned(), kind.as_str().into());
         // What the old text printed is not what the new one would print.
         if kind == "code" {
-            cell.insert("execution_count".to_owned(), Value::Null);
-            cell.insert("outputs".to_owned(), json!([]));
+            never_run(cell);
         } else {
             cell.shift_remove("execution_count");
             cell.shift_remove("outputs");
@@ -266,15 +265,25 @@ fn replace(cell: &mut Value, at: usize, kind: Option<&str>, source: &str) -> Edi
     }
     Edited {
         verb: "Updated",
-        cell_id: notebook::cell_id(at, cell),
+        cell_id: old.id(at),
         cell_type: kind,
-        old_source: Some(old),
+        old_source: Some(old.source()),
     }
+}
+
+fn never_run(cell: &mut Object) {
+    cell.insert("execution_count".to_owned(), Value::Null);
+    cell.insert("outputs".to_owned(), Value::Array(Vec::new()));
 }
 
 /// Cells have ids since format 4.5.
 fn has_ids(document: &Value) -> bool {
-    let part = |name: &str| document[name].as_u64().unwrap_or_default();
+    let part = |name: &str| {
+        document
+            .get(name)
+            .and_then(Value::as_u64)
+            .unwrap_or_default()
+    };
     (part("nbformat"), part("nbformat_minor")) >= (4, 5)
 }
 
@@ -293,6 +302,8 @@ fn pretty(document: &Value, ends_with_newline: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::tool::read::Read;
     use crate::tool::testing;
@@ -307,7 +318,7 @@ mod tests {
             .map(|cell| {
                 (
                     cell["cell_type"].as_str().unwrap().to_owned(),
-                    notebook::joined(&cell["source"]),
+                    Cell::of(cell).source(),
                 )
             })
             .collect()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use falconer_protocol::tool::PatchHunk;
 use similar::{ChangeTag, TextDiff};
 
 /// How many lines around a change are shown.
@@ -11,16 +11,15 @@ const AROUND: usize = 3;
 pub(crate) const COMPARED: usize = 10 << 20;
 
 /// The hunks between two texts; empty when nothing changed or the texts are too large.
-pub(crate) fn hunks(old: &str, new: &str) -> Value {
+pub(crate) fn hunks(old: &str, new: &str) -> Vec<PatchHunk> {
     if old == new || old.len() > COMPARED || new.len() > COMPARED {
-        return json!([]);
+        return Vec::new();
     }
     // Past the time limit the difference is coarser, never wrong.
     let diff = TextDiff::configure()
         .timeout(Duration::from_secs(2))
         .diff_lines(old, new);
-    let hunks: Vec<Value> = diff
-        .grouped_ops(AROUND)
+    diff.grouped_ops(AROUND)
         .iter()
         .filter_map(|group| {
             let (first, last) = (group.first()?, group.last()?);
@@ -29,16 +28,17 @@ pub(crate) fn hunks(old: &str, new: &str) -> Value {
                 .flat_map(|op| diff.iter_changes(op))
                 .flat_map(|change| lines(change.tag(), change.value(), change.missing_newline()))
                 .collect();
-            Some(json!({
-                "oldStart": first.old_range().start + 1,
-                "oldLines": last.old_range().end - first.old_range().start,
-                "newStart": first.new_range().start + 1,
-                "newLines": last.new_range().end - first.new_range().start,
-                "lines": lines,
-            }))
+            let (old, new) = (first.old_range().start, first.new_range().start);
+            Some(PatchHunk {
+                old_start: old as u64 + 1,
+                old_lines: (last.old_range().end - old) as u64,
+                new_start: new as u64 + 1,
+                new_lines: (last.new_range().end - new) as u64,
+                lines,
+                ..PatchHunk::default()
+            })
         })
-        .collect();
-    Value::Array(hunks)
+        .collect()
 }
 
 fn lines(tag: ChangeTag, line: &str, missing_newline: bool) -> Vec<String> {
@@ -54,22 +54,21 @@ fn lines(tag: ChangeTag, line: &str, missing_newline: bool) -> Vec<String> {
     lines
 }
 
-/// The text before a change for the host; null when it is too large.
-pub(crate) fn original(old: &str) -> Value {
-    if old.len() > COMPARED {
-        Value::Null
-    } else {
-        Value::String(old.to_owned())
-    }
+/// The text before a change for the host, unless it is too large.
+pub(crate) fn original(old: &str) -> Option<&str> {
+    (old.len() <= COMPARED).then_some(old)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
     fn hunks_are_those_the_official_cli_makes() {
-        let check = |old: &str, new: &str, expect: Value| assert_eq!(hunks(old, new), expect);
+        let check =
+            |old: &str, new: &str, expect: Value| assert_eq!(json!(hunks(old, new)), expect);
         check("same\n", "same\n", json!([]));
         check(
             "foo foo\nbar\n",

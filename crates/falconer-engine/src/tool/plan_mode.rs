@@ -36,6 +36,10 @@ impl Describe for EnterPlanMode {
     fn is_read_only(&self) -> bool {
         true
     }
+
+    fn needs_person(&self) -> bool {
+        true
+    }
 }
 
 impl TypedTool for EnterPlanMode {
@@ -111,6 +115,10 @@ impl Describe for ExitPlanMode {
 
     fn is_read_only(&self) -> bool {
         false
+    }
+
+    fn needs_person(&self) -> bool {
+        true
     }
 
     /// The plan that counts is the one in the file, which the user can read and change.

@@ -7,9 +7,6 @@ use serde_json::{Value, json};
 
 use super::Tool;
 
-/// Tools that need somebody who answers.
-const NEED_A_PERSON: &[&str] = &["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
-
 /// Names of older versions, which some models still use.
 const LEGACY: &[(&str, &str)] = &[("KillShell", "TaskStop"), ("KillBash", "TaskStop")];
 
@@ -51,7 +48,7 @@ pub(crate) fn builtin(toolbox: &Toolbox<'_>) -> Vec<Arc<dyn Tool>> {
             ToolChoice::Default => true,
             ToolChoice::Only(names) => names.iter().any(|it| it == name),
         };
-        chosen && (toolbox.can_ask || !NEED_A_PERSON.contains(&name))
+        chosen && (toolbox.can_ask || !tool.needs_person())
     };
     BUILTIN.iter().filter(wanted).cloned().collect()
 }

@@ -149,7 +149,7 @@ mod tests {
             (json!({"n": 1.5, "x": 1}), vec!["/n: ", "root: "]),
         ] {
             let outcome = tool().accept(&value);
-            let text = outcome.content.as_str().unwrap();
+            let text = outcome.said();
             assert!(outcome.is_error && outcome.effects.is_empty());
             assert!(
                 text.starts_with("Output does not match required schema: "),
@@ -167,7 +167,7 @@ mod tests {
             .map(|n| json!({"long": "x".repeat(1000), "n": n}))
             .collect();
         let outcome = tool().accept(&json!({"n": 1, "list": list}));
-        assert!(outcome.content.as_str().unwrap().len() < 6000);
+        assert!(outcome.said().len() < 6000);
     }
 
     #[test]

@@ -91,5 +91,5 @@ pub(crate) async fn run<T: TypedTool>(tool: &T, input: Value, call: Call) -> Out
 
 /// What the model sees, when it is one text.
 pub(crate) fn text(outcome: &Outcome) -> &str {
-    outcome.content.as_str().unwrap_or_default()
+    outcome.said()
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use falconer_protocol::Object;
-use falconer_protocol::tool::WriteInput;
+use falconer_protocol::tool::{PatchHunk, WriteInput};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::failure::Failure;
 use super::file_memory::{Extent, Stamp};
@@ -219,6 +220,20 @@ pub(super) fn not_written(failure: &ReplaceFailure) -> Failure {
     }
 }
 
+/// The change as the host sees it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    file_path: &'a str,
+    content: &'a str,
+    structured_patch: Vec<PatchHunk>,
+    /// Null for a new file, and when it is too large.
+    original_file: Option<&'a str>,
+    user_modified: bool,
+}
+
 fn plan(input: &WriteInput, call: &Call) -> Result<Change, Failure> {
     let (written, content) = (input.file_path.as_str(), input.content.as_str());
     let path = place::absolute(written, &call.workbench);
@@ -228,14 +243,14 @@ fn plan(input: &WriteInput, call: &Call) -> Result<Change, Failure> {
         Some(existing) => ("update", "Updated", Some(existing.text.text.as_str())),
         None => ("create", "Created", None),
     };
-    let output = json!({
-        "type": kind,
-        "filePath": written,
-        "content": content,
-        "structuredPatch": old.map_or(json!([]), |old| patch::hunks(old, content)),
-        "originalFile": old.map_or(Value::Null, patch::original),
-        "userModified": false,
-    });
+    let output = Output {
+        kind,
+        file_path: written,
+        content,
+        structured_patch: old.map_or_else(Vec::new, |old| patch::hunks(old, content)),
+        original_file: old.and_then(patch::original),
+        user_modified: false,
+    };
     let new_file = Text {
         text: String::new(),
         encoding: Encoding::Utf8,

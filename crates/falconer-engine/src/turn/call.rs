@@ -12,7 +12,7 @@ use falconer_protocol::message::{
 use falconer_protocol::permission::PermissionMode;
 use falconer_protocol::system::Informational;
 use falconer_protocol::{MessageUuid, Object, ToolUseId};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::interrupt::Interrupt;
 use super::permit::{self, Permit};
@@ -136,7 +136,7 @@ impl Wanted {
         if let Some(path) = field.and_then(|field| input.get_mut(field))
             && let Some(written) = path.as_str()
         {
-            *path = json!(place::whole(written, workbench));
+            *path = Value::from(place::whole(written, workbench).to_string_lossy());
         }
         input
     }
@@ -192,16 +192,18 @@ impl Done {
 
     /// An error of the call itself, marked so that the model tells it from output.
     pub(super) fn misuse(wanted: Wanted, text: &str) -> Self {
-        let mut outcome = Outcome::error(text);
-        outcome.content = json!(format!("<tool_use_error>{text}</tool_use_error>"));
-        let text = text.strip_prefix("Error: ").unwrap_or(text);
-        outcome.output = Some(json!(format!("Error: {text}")));
+        let told = text.strip_prefix("Error: ").unwrap_or(text);
+        let outcome = Outcome {
+            output: Some(Value::String(format!("Error: {told}"))),
+            attempt: Attempt::Made,
+            ..Outcome::refused(text)
+        };
         Self::plain(wanted, outcome)
     }
 
     pub(super) fn rejected(wanted: Wanted, text: &str) -> Self {
         let mut outcome = Outcome::error(text);
-        outcome.output = Some(json!("User rejected tool use"));
+        outcome.output = Some(Value::from("User rejected tool use"));
         Self {
             meta: ToolResultMeta {
                 non_execution_kind: Some(NonExecutionKind::UserRejected),
@@ -381,7 +383,7 @@ async fn watch(
     }
 }
 
-/// The text of a result's content.
+/// The text of a message's content.
 pub(crate) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

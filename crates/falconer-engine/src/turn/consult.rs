@@ -13,7 +13,7 @@ use falconer_protocol::system::SessionState;
 use serde_json::{Value, json};
 
 use super::answer::{self, HostDecision};
-use super::call::{Context, Ready, Wanted, text_of};
+use super::call::{Context, Ready, Wanted};
 use super::hooks::Base;
 use super::permit::{self, Denial, Permit, Telling};
 use super::question;
@@ -250,7 +250,7 @@ async fn ask_mcp_tool(context: &Context, wanted: &Wanted, name: &str) -> HostDec
         Ok(question) => question.run(context.call(wanted, Bounds::default())).await,
         Err(why) => Outcome::error(why),
     };
-    let text = text_of(&outcome.content);
+    let text = outcome.words();
     if outcome.is_error {
         return HostDecision::Failed(format!("Tool permission request failed: Error: {text}"));
     }

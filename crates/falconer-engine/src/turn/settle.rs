@@ -4,7 +4,7 @@ use falconer_protocol::message::{DeferredToolUse, PermissionDenial};
 use serde_json::{Value, json};
 
 use super::Turn;
-use super::call::{Done, Fate, text_of};
+use super::call::{Done, Fate};
 use crate::frame::user;
 use crate::session::ledger::Lines;
 use crate::tool::Effect;
@@ -60,7 +60,7 @@ impl Turn {
             self.tally.structured_value = Some(value.clone());
         } else if done.is_of(|tool| tool.gives_final_value()) && done.outcome.is_error {
             self.tally.structured_failures += 1;
-            self.tally.last_structured_error = text_of(&done.outcome.content);
+            self.tally.last_structured_error = done.outcome.words();
         }
     }
 
@@ -84,7 +84,8 @@ impl Turn {
 /// The result of a call as the model gets it.
 pub(super) fn result_block(done: &Done) -> Value {
     let outcome = &done.outcome;
-    let mut block = user::tool_result_block(&done.wanted.id, &outcome.content, outcome.is_error);
+    let content = serde_json::to_value(&outcome.content).unwrap_or_default();
+    let mut block = user::tool_result_block(&done.wanted.id, &content, outcome.is_error);
     if done.is_of(|tool| tool.spells_out_success()) && !outcome.is_error {
         block["is_error"] = Value::Bool(false);
     }

@@ -8,7 +8,7 @@ use falconer_protocol::permission::DecisionReasonType;
 use falconer_protocol::system::Informational;
 use serde_json::{Value, json};
 
-use super::call::{Context, Done, Fate, REJECTED, Ready, Wanted, text_of};
+use super::call::{Context, Done, Fate, REJECTED, Ready, Wanted};
 use super::hooks::Base;
 use crate::frame::user;
 use crate::hook::{Fired, NoVerdict};
@@ -142,7 +142,7 @@ pub(super) async fn after(context: &Context, done: &mut Done, millis: u64) {
     let input = &done.wanted.observed(&context.core.workbench);
     let base = Base::in_turn(&context.core, &context.prompt_id);
     let input = if done.outcome.is_error {
-        let error = text_of(&done.outcome.content);
+        let error = done.outcome.words();
         base.post_tool_failure(name, input, id, error, millis)
     } else {
         let response = done.outcome.output.clone().unwrap_or(Value::Null);

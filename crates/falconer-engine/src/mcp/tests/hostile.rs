@@ -75,7 +75,7 @@ serve([tool("c"), tool("x_y")], call)
     ];
     assert_eq!(names(&servers), expected);
     let said = scene.call(&servers, "mcp__a__b__c", json!({})).await;
-    assert_eq!(said.content[0]["text"], "one");
+    assert_eq!(said.shown()[0]["text"], "one");
     let owner = |tool: &str| tool_named(&servers, tool).server.declared.name.clone();
     assert_eq!(
         owner("mcp__a_b__c"),
@@ -95,7 +95,7 @@ serve([tool("big")], call)
     let servers = scene.connect("s", child(program));
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__s__big", json!({})).await;
-    let told = outcome.content.as_str().unwrap();
+    let told = outcome.said();
     let start = "Error: result (2,000,000 characters across 1 line) exceeds maximum allowed \
                  tokens. Output has been saved to ";
     let rest = told.strip_prefix(start).unwrap_or_else(|| panic!("{told}"));
@@ -120,7 +120,7 @@ serve([tool("mixed")], call)
     let servers = scene.connect("s", child(program));
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__s__mixed", json!({})).await;
-    let blocks = outcome.content.as_array().unwrap();
+    let blocks = outcome.shown();
     let image = json!({"type": "image",
         "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
     assert_eq!(blocks[0], image);
@@ -158,14 +158,7 @@ serve([tool("flood")], call)
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__s__flood", json!({})).await;
     assert!(outcome.is_error);
-    assert!(
-        outcome
-            .content
-            .as_str()
-            .unwrap()
-            .contains("is not connected"),
-        "{outcome:?}"
-    );
+    assert!(outcome.said().contains("is not connected"), "{outcome:?}");
     assert_eq!(servers.status()[0].status, McpConnection::Failed);
     let pid = std::fs::read_to_string(scene.directory.path().join("pid")).unwrap();
     wait_for(|| !is_alive(&pid)).await;
@@ -186,7 +179,7 @@ serve([tool("loud")], call)
     let servers = scene.connect("s", child(program));
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__s__loud", json!({})).await;
-    let told = outcome.content.as_str().unwrap();
+    let told = outcome.said();
     assert!(
         told.contains("it exited with code 4") && told.contains("last words"),
         "{}",
@@ -209,7 +202,7 @@ serve([tool("junk")], call)
     let servers = scene.connect("s", child(program));
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__s__junk", json!({})).await;
-    assert_eq!(outcome.content[0]["text"], "still here");
+    assert_eq!(outcome.shown()[0]["text"], "still here");
     servers.close().await;
 }
 
@@ -231,7 +224,7 @@ serve([tool("odd")], call)
     }
     let empty = scene.call(&servers, "mcp__s__odd", json!({"n": 6})).await;
     assert_eq!(
-        (empty.content, empty.is_error),
+        (empty.shown(), empty.is_error),
         (Value::Array(Vec::new()), false)
     );
     servers.close().await;
@@ -278,8 +271,7 @@ async fn a_tool_that_hangs_is_given_up() {
     let servers = scene.connect("slow", child(slow));
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__slow__never", json!({})).await;
-    let expected = json!("the tool did not answer within 300 ms");
-    assert_eq!(outcome.content, expected);
+    assert_eq!(outcome.said(), "the tool did not answer within 300 ms");
     servers.close().await;
 }
 
@@ -291,11 +283,7 @@ async fn a_server_that_dies_is_reported() {
     servers.settled().await;
     let outcome = scene.call(&servers, "mcp__s__die", json!({})).await;
     assert!(
-        outcome
-            .content
-            .as_str()
-            .unwrap()
-            .contains("it exited with code 9"),
+        outcome.said().contains("it exited with code 9"),
         "{outcome:?}"
     );
     assert_eq!(servers.status()[0].status, McpConnection::Failed);

@@ -95,7 +95,7 @@ async fn the_handshake_and_calls_look_as_recorded() {
         &json!({"content": [{"type": "text", "text": "5"}]}),
     );
     let outcome = calling.await.unwrap();
-    assert_eq!(outcome.content, json!([{"type": "text", "text": "5"}]));
+    assert_eq!(outcome.shown(), json!([{"type": "text", "text": "5"}]));
     servers.close().await;
 }
 
@@ -109,7 +109,7 @@ async fn an_error_of_the_host_is_the_result_of_the_call() {
     scene.lane.refuse(&id, "server process gone");
     let outcome = calling.await.unwrap();
     assert!(outcome.is_error);
-    assert_eq!(outcome.content, json!("server process gone"));
+    assert_eq!(outcome.said(), "server process gone");
     assert_eq!(outcome.output, Some(json!("Error: server process gone")));
     servers.close().await;
 }

@@ -71,7 +71,7 @@ async fn a_streamable_server_gets_its_headers_and_works() {
         servers.status()
     );
     let hi = scene.call(&servers, "mcp__web__hello", json!({})).await;
-    assert_eq!(hi.content[0]["text"], "hi");
+    assert_eq!(hi.shown()[0]["text"], "hi");
     let status = serde_json::to_value(&servers.status()[0]).unwrap();
     assert_eq!(
         status["config"],
@@ -182,7 +182,7 @@ async fn a_server_of_the_first_generation_works_and_its_end_is_seen() {
         servers.status()
     );
     let hi = scene.call(&servers, "mcp__old__hello", json!({})).await;
-    assert_eq!(hi.content[0]["text"], "hi");
+    assert_eq!(hi.shown()[0]["text"], "hi");
     *streams.open.lock().unwrap() = None;
     super::fixture::wait_for(|| servers.status()[0].status == McpConnection::Failed).await;
     servers.close().await;
@@ -240,7 +240,7 @@ async fn a_server_without_handshake_works_too() {
         servers.status()
     );
     let hi = scene.call(&servers, "mcp__new__hello", json!({})).await;
-    assert_eq!(hi.content[0]["text"], "2026-07-28");
+    assert_eq!(hi.shown()[0]["text"], "2026-07-28");
     servers.close().await;
     serving.abort();
 }
@@ -280,7 +280,7 @@ async fn answers_without_end_are_given_up() {
         let input = json!({ "events": events });
         let outcome = scene.call(&servers, "mcp__web__hello", input).await;
         assert!(outcome.is_error, "{outcome:?}");
-        let told = outcome.content.as_str().unwrap();
+        let told = outcome.said();
         assert!(!told.contains("did not answer within"), "{told}");
     }
     servers.close().await;
@@ -340,7 +340,7 @@ async fn the_official_server_works_with_sessions_and_streams() {
     );
     for _ in 0..3 {
         let hi = scene.call(&servers, "mcp__web__hello", json!({})).await;
-        assert_eq!(hi.content[0]["text"], "hi");
+        assert_eq!(hi.shown()[0]["text"], "hi");
     }
     servers.close().await;
     serving.abort();

@@ -45,21 +45,21 @@ async fn tools_of_a_child_are_listed_called_and_ended() {
         .await;
     let five = json!([{"type": "text", "text": "5"}]);
     assert_eq!(
-        (sum.content, sum.output, sum.is_error),
+        (sum.shown(), sum.output, sum.is_error),
         (five.clone(), Some(five), false)
     );
     let boom = scene.call(&servers, "mcp__my_calc__boom", json!({})).await;
-    assert_eq!((boom.content, boom.is_error), (json!("it broke"), true));
+    assert_eq!((boom.said(), boom.is_error), ("it broke", true));
     assert_eq!(boom.output, Some(json!("Error: it broke")));
     let env = scene.call(&servers, "mcp__my_calc__env", json!({})).await;
     let cwd = scene.directory.path().canonicalize().unwrap();
     assert_eq!(
-        env.content[0]["text"],
+        env.shown()[0]["text"],
         format!("from the session {}", cwd.display())
     );
     let meta = scene.call(&servers, "mcp__my_calc__meta", json!({})).await;
     let meta: serde_json::Value =
-        serde_json::from_str(meta.content[0]["text"].as_str().unwrap()).unwrap();
+        serde_json::from_str(meta.shown()[0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(meta["claudecode/toolUseId"], "toolu_1");
     assert!(meta["progressToken"].is_number(), "{meta}");
 
@@ -302,7 +302,7 @@ for request in messages():
     assert_eq!(std::fs::read(saved).unwrap(), b"\x89PNG");
     let missing = json!({"server": "nobody", "uri": "x"});
     let missing = scene.call(&servers, "ReadMcpResourceTool", missing).await;
-    assert_eq!(missing.content, json!("Server not found: nobody"));
+    assert_eq!(missing.said(), "Server not found: nobody");
     servers.close().await;
 }
 
@@ -333,7 +333,7 @@ serve([tool("ask")], call)
         &id,
         &json!({"action": "accept", "content": {"name": "Ada"}}),
     );
-    let said = first.await.unwrap().content[0]["text"]
+    let said = first.await.unwrap().shown()[0]["text"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -346,7 +346,7 @@ serve([tool("ask")], call)
     let second = scene.start(&servers, "mcp__s__ask", json!({}), never());
     let (id, _) = scene.lane.question().await;
     scene.lane.refuse(&id, "nobody is here");
-    let said = second.await.unwrap().content[0]["text"].clone();
+    let said = second.await.unwrap().shown()[0]["text"].clone();
     assert_eq!(said, json!("{\"action\": \"decline\"}"));
     servers.close().await;
 }

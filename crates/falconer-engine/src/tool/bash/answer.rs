@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use falconer_process::ExitStatus;
 use falconer_protocol::Number;
+use falconer_protocol::content::{Content, ContentBlock, ImageBlock};
 use falconer_protocol::tool::{BashInput, BashOutput};
-use serde_json::{Value, json};
 
 use super::{Place, command};
 use crate::task::{End, Lifetime, Shell, Shown, Why};
-use crate::tool::{Attempt, Outcome};
+use crate::tool::Outcome;
 
 /// Characters of an output in the conversation when all of it is in a file.
 const PREVIEW: usize = 4000;
@@ -39,8 +39,8 @@ pub(super) fn finished(shell: &Shell, input: &BashInput, end: &End, notes: &[Str
         output.persisted_output_size = Some(end.output_bytes);
     }
     let content = match image {
-        Some(image) => json!([image]),
-        None => Value::String(text_for_model(shell, &shown, end, notes)),
+        Some(image) => Content::Blocks(vec![ContentBlock::Image(Box::new(image))]),
+        None => Content::Text(text_for_model(shell, &shown, end, notes)),
     };
     outcome(content, &output)
 }
@@ -121,7 +121,7 @@ pub(super) fn interrupted(shell: &Shell, end: &End) -> Outcome {
     ];
     parts.extend(leftovers(end));
     parts.retain(|part| !part.is_empty());
-    let mut outcome = outcome(Value::String(parts.join("\n")), &output);
+    let mut outcome = outcome(Content::Text(parts.join("\n")), &output);
     outcome.is_error = true;
     outcome
 }
@@ -160,7 +160,7 @@ pub(super) fn in_background(
     parts.extend(place.note.iter().cloned());
     parts.extend(output.background_cwd_hint.iter().cloned());
     parts.retain(|part| !part.is_empty());
-    outcome(Value::String(parts.join("\n")), &output)
+    outcome(Content::Text(parts.join("\n")), &output)
 }
 
 fn where_it_went(shell: &Shell, why: Why, file: &Path) -> String {
@@ -204,14 +204,10 @@ fn output(shown: &Shown) -> BashOutput {
     }
 }
 
-fn outcome(content: Value, output: &BashOutput) -> Outcome {
+fn outcome(content: Content, output: &BashOutput) -> Outcome {
     Outcome {
         content,
-        is_error: false,
-        attempt: Attempt::Made,
-        // A struct of strings, numbers and flags always has a JSON text.
-        output: serde_json::to_value(output).ok(),
-        effects: Vec::new(),
+        ..Outcome::text("", output)
     }
 }
 
@@ -225,7 +221,7 @@ fn exit_code(status: ExitStatus) -> i32 {
 }
 
 /// An output that is one picture as a data URL.
-fn image(text: &str) -> Option<Value> {
+fn image(text: &str) -> Option<ImageBlock> {
     use base64::Engine as _;
 
     let (media_type, data) = text.trim().strip_prefix("data:")?.split_once(";base64,")?;
@@ -233,12 +229,7 @@ fn image(text: &str) -> Option<Value> {
     let is_valid = base64::engine::general_purpose::STANDARD
         .decode(data)
         .is_ok();
-    (known.contains(&media_type) && is_valid).then(|| {
-        json!({
-            "type": "image",
-            "source": {"type": "base64", "media_type": media_type, "data": data}
-        })
-    })
+    (known.contains(&media_type) && is_valid).then(|| ImageBlock::base64(media_type, data))
 }
 
 fn size(bytes: u64) -> String {

@@ -67,10 +67,7 @@ impl Den {
     /// What the model sees of a command, and whether it is an error.
     async fn sh(&self, command: &str) -> (String, bool) {
         let outcome = self.run(json!({"command": command})).await;
-        (
-            outcome.content.as_str().unwrap().to_owned(),
-            outcome.is_error,
-        )
+        (outcome.said().to_owned(), outcome.is_error)
     }
 
     async fn event(&mut self) -> TaskEvent {
@@ -207,7 +204,7 @@ async fn the_output_has_the_declared_shape() {
     assert_eq!(output, "Error: Exit code 3");
     let picture = "printf 'data:image/png;base64,aGk='";
     let outcome = den.run(json!({"command": picture})).await;
-    assert_eq!(outcome.content[0]["source"]["data"], "aGk=");
+    assert_eq!(outcome.shown()[0]["source"]["data"], "aGk=");
     assert_eq!(outcome.output.unwrap()["isImage"], true);
 }
 
@@ -261,7 +258,7 @@ async fn a_directory_outside_the_work_does_not_last() {
     let den = Den::new();
     let outcome = den.run(json!({"command": "cd /"})).await;
     let note = format!("Shell cwd was reset to {}", den.path().display());
-    assert_eq!(outcome.content, note);
+    assert_eq!(outcome.said(), note);
     assert_eq!(outcome.output.unwrap()["stderr"], note);
     assert_eq!(den.workbench.cwd(), den.path());
     let other = tempfile::tempdir().unwrap();
@@ -375,10 +372,10 @@ async fn a_command_in_the_background_is_told_from_start_to_end() {
     let mut den = Den::new();
     let input = json!({"command": "touch ready; echo one; until [ -e go ]; do sleep 0.01; done; echo two", "run_in_background": true, "description": "ticks"});
     let outcome = den.run(input).await;
-    let output = outcome.output.unwrap();
+    let output = outcome.output.clone().unwrap();
     let id = output["backgroundTaskId"].as_str().unwrap().to_owned();
     let file = den.path().join(format!("overflow/tasks/{id}.output"));
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(text.contains(&format!(
         "with ID: {id}. Output is being written to: {}.",
         file.display()
@@ -439,7 +436,7 @@ async fn a_timeout_moves_the_command_to_the_background() {
         "cd /usr; echo begun; until [ -e $OLDPWD/go ]; do sleep 0.01; done; echo done; exit 7";
     let outcome = den.run(json!({"command": command, "timeout": 1000})).await;
     assert!(!outcome.is_error);
-    let output = outcome.output.unwrap();
+    let output = outcome.output.clone().unwrap();
     assert_eq!(
         (&output["stdout"], &output["timedOutAfterMs"]),
         (&json!("begun"), &json!(1000))
@@ -450,7 +447,7 @@ async fn a_timeout_moves_the_command_to_the_background() {
             .unwrap()
             .contains("stays in")
     );
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(
         text.starts_with("begun\n") && text.contains("do not start it again"),
         "{text}"
@@ -479,7 +476,7 @@ async fn a_sleep_that_takes_too_long_is_ended() {
     let outcome = den
         .run(json!({"command": "sleep 15; echo x", "timeout": 50}))
         .await;
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(
         outcome.is_error && text.starts_with("Exit code 143\n"),
         "{text}"
@@ -585,7 +582,7 @@ async fn a_task_is_stopped_by_its_id() {
     assert_eq!(names, expected);
     for id in [id.as_str(), "nope"] {
         let again = testing::run(&TaskStop, json!({"shell_id": id}), den.call()).await;
-        assert!(again.is_error && again.content.as_str().unwrap().contains("No task found"));
+        assert!(again.is_error && again.said().contains("No task found"));
     }
     assert!(TaskStop.parse(&Object::new()).is_err());
 }
@@ -606,14 +603,14 @@ async fn a_command_in_the_background_has_a_time_limit() {
 async fn a_long_output_keeps_its_ends_and_goes_to_a_file() {
     let den = Den::new();
     let outcome = den.run(json!({"command": "seq 1 20000"})).await;
-    let output = outcome.output.unwrap();
+    let output = outcome.output.clone().unwrap();
     assert_eq!(output["persistedOutputSize"], 108_894);
     let file = output["persistedOutputPath"].as_str().unwrap();
     assert_eq!(std::fs::metadata(file).unwrap().len(), 108_894);
     let stdout = output["stdout"].as_str().unwrap();
     assert!(stdout.starts_with("1\n2\n") && stdout.ends_with("\n20000"));
     assert!(stdout.chars().count() <= 30_100);
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(
         text.starts_with("<persisted-output>\n")
             && text.contains("(106.3KB)")
@@ -669,7 +666,7 @@ async fn an_output_file_has_a_limit_and_says_so() {
     };
     let den = Den::with(limits, |_| {});
     let outcome = den.run(json!({"command": "seq 1 200000"})).await;
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(
         text.contains("(only the first 200000 bytes are in the file)"),
         "{text}"
@@ -688,7 +685,7 @@ async fn without_room_for_files_commands_still_run() {
     assert_eq!(den.sh("echo ok").await, ("ok".to_owned(), false));
     for count in [20_000, 200_000] {
         let outcome = den.run(json!({"command": format!("seq 1 {count}")})).await;
-        let text = outcome.content.as_str().unwrap();
+        let text = outcome.said();
         assert!(
             !outcome.is_error && text.contains("could not be saved: failed to create"),
             "{text}"
@@ -699,10 +696,7 @@ async fn without_room_for_files_commands_still_run() {
     let (text, is_error) = {
         let input = json!({"command": "touch started", "run_in_background": true});
         let outcome = den.run(input).await;
-        (
-            outcome.content.as_str().unwrap().to_owned(),
-            outcome.is_error,
-        )
+        (outcome.said().to_owned(), outcome.is_error)
     };
     assert!(
         is_error && text.contains("The command was not started"),
@@ -711,7 +705,7 @@ async fn without_room_for_files_commands_still_run() {
     assert!(!den.path().join("started").exists());
     let input = json!({"command": "while true; do sleep 0.05; done", "timeout": 50});
     let outcome = den.run(input).await;
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(
         outcome.is_error && text.contains("could not be moved to the background"),
         "{text}"
@@ -761,7 +755,7 @@ async fn confined_commands_read_and_move_but_do_not_write() {
     call.bounds.only_reads = true;
     call.bounds.confinement = Some(confinement);
     let outcome = testing::run(&Bash, input, call).await;
-    let text = outcome.content.as_str().unwrap_or_default();
+    let text = outcome.said();
     assert!(
         text.contains("Permission denied") && text.contains("\ny"),
         "{text}"

@@ -7,9 +7,10 @@ mod tests;
 use std::sync::Arc;
 
 use falconer_protocol::Object;
-use falconer_protocol::tool::EditInput;
+use falconer_protocol::tool::{EditInput, PatchHunk};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::failure::Failure;
 use super::file_memory::Extent;
@@ -137,18 +138,18 @@ fn plan(input: &EditInput, call: &Call) -> Result<Change, Failure> {
     let edited = edit(&file, old, new, Occurrences::asked(replace_all))
         .map_err(|reason| Failure::refused(format!("{written} was not changed: {reason}")))?;
     let is_known = was_whole || before == Before::Absent;
-    let mut output = json!({
-        "filePath": written,
-        "oldString": edited.old,
-        "newString": new,
-        "originalFile": patch::original(&file.marked(&file.text)),
-        "structuredPatch": patch::hunks(&file.marked(&file.text), &file.marked(&edited.text)),
-        "userModified": false,
-        "replaceAll": replace_all,
-    });
-    if !is_known {
-        output["contentNotInModelContext"] = json!(true);
-    }
+    let original = file.marked(&file.text);
+    let output = Output {
+        file_path: written,
+        old_string: &edited.old,
+        new_string: new,
+        original_file: patch::original(&original),
+        structured_patch: patch::hunks(&original, &file.marked(&edited.text)),
+        user_modified: false,
+        replace_all,
+        content_not_in_model_context: !is_known,
+    };
+    let done = Outcome::text(done(written, edited.count), output);
     Ok(Change {
         path,
         real,
@@ -159,8 +160,24 @@ fn plan(input: &EditInput, call: &Call) -> Result<Change, Failure> {
         } else {
             Extent::Part
         },
-        done: Outcome::text(done(written, edited.count), output),
+        done,
     })
+}
+
+/// The change as the host sees it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    file_path: &'a str,
+    old_string: &'a str,
+    new_string: &'a str,
+    /// Null when it is too large.
+    original_file: Option<&'a str>,
+    structured_patch: Vec<PatchHunk>,
+    user_modified: bool,
+    replace_all: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    content_not_in_model_context: bool,
 }
 
 fn new_file() -> Text {

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::SystemTime;
 
 use falconer_protocol::from_value;
-use falconer_protocol::tool::GlobOutput;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;

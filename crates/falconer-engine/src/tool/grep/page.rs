@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::request::{Mode, Request};
 use super::search::{Hit, Hits};
@@ -11,27 +11,48 @@ use super::{Outcome, place};
 
 pub(super) fn show(request: &Request, hits: Hits, timed_out: bool) -> Outcome {
     let unread = hits.unread;
-    let mut outcome = match request.mode {
+    let (mut text, mut output) = match request.mode {
         Mode::Content => content(request, hits),
         Mode::Files => files(request, hits),
         Mode::Count => count(request, &hits),
     };
-    if timed_out
-        && let (Value::String(text), Some(output)) = (&mut outcome.content, &mut outcome.output)
-    {
+    output.timed_out = timed_out;
+    if timed_out {
         text.push_str("\n\n[The search took too long and was ended; there may be more matches.]");
-        output["timedOut"] = json!(true);
     }
-    if unread > 0
-        && let Value::String(text) = &mut outcome.content
-    {
+    if unread > 0 {
         let note = format!(
             "\n\n[{unread} files could not be searched, for example because a line is too long for \
              this pattern; a simpler one may find more.]"
         );
         text.push_str(&note);
     }
-    outcome
+    Outcome::text(text, output)
+}
+
+/// The hits as the host sees them. Some fields are of one mode only.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    mode: &'static str,
+    num_files: usize,
+    filenames: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_lines: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_matches: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_files: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied_limit: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied_offset: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    timed_out: bool,
 }
 
 /// What was left out, if anything was.
@@ -56,17 +77,17 @@ impl Cut {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    fn write_to(&self, output: &mut Value) {
-        if let Some(limit) = self.limit {
-            output["appliedLimit"] = json!(limit);
-        }
-        if let Some(offset) = self.offset {
-            output["appliedOffset"] = json!(offset);
+    fn output(&self, mode: &'static str) -> Output {
+        Output {
+            mode,
+            applied_limit: self.limit,
+            applied_offset: self.offset,
+            ..Output::default()
         }
     }
 }
 
-fn content(request: &Request, hits: Hits) -> Outcome {
+fn content(request: &Request, hits: Hits) -> (String, Output) {
     let has_breaks = request.lines.have_context();
     let separators = if has_breaks {
         hits.count.saturating_sub(1)
@@ -88,15 +109,12 @@ fn content(request: &Request, hits: Hits) -> Outcome {
         .collect();
     let text = shown.join("\n");
     let cut = Cut::new(request, total);
-    let mut output = json!({
-        "mode": "content",
-        "numFiles": 0,
-        "filenames": [],
-        "content": text,
-        "numLines": shown.len(),
-        "totalLines": total,
-    });
-    cut.write_to(&mut output);
+    let output = Output {
+        content: Some(text.clone()),
+        num_lines: Some(shown.len()),
+        total_lines: Some(total),
+        ..cut.output("content")
+    };
     let text = if total == 0 {
         "No matches found".to_owned()
     } else {
@@ -105,10 +123,10 @@ fn content(request: &Request, hits: Hits) -> Outcome {
     let note = cut
         .note()
         .map(|note| format!("\n\n[Part of {total} lines; {note}]"));
-    Outcome::text(text + &note.unwrap_or_default(), output)
+    (text + &note.unwrap_or_default(), output)
 }
 
-fn files(request: &Request, hits: Hits) -> Outcome {
+fn files(request: &Request, hits: Hits) -> (String, Output) {
     let mut files: Vec<(PathBuf, Hit)> = hits.files.into_iter().collect();
     files.sort_by_key(|(_, hit)| Reverse(hit.changed));
     let total = files.len();
@@ -119,15 +137,13 @@ fn files(request: &Request, hits: Hits) -> Outcome {
         .map(|(path, _)| place::shown(path, &request.cwd))
         .collect();
     let cut = Cut::new(request, total);
-    let mut output = json!({
-        "mode": "files_with_matches",
-        "filenames": shown,
-        "numFiles": shown.len(),
-        "totalFiles": total,
-    });
-    cut.write_to(&mut output);
+    let mut output = Output {
+        num_files: shown.len(),
+        total_files: Some(total),
+        ..cut.output("files_with_matches")
+    };
     if total == 0 {
-        return Outcome::text("No files found", output);
+        return ("No files found".to_owned(), output);
     }
     let note = cut
         .note()
@@ -135,10 +151,11 @@ fn files(request: &Request, hits: Hits) -> Outcome {
         .unwrap_or_default();
     let word = if shown.len() == 1 { "file" } else { "files" };
     let text = format!("Found {} {word}{note}\n{}", shown.len(), shown.join("\n"));
-    Outcome::text(text, output)
+    output.filenames = shown;
+    (text, output)
 }
 
-fn count(request: &Request, hits: &Hits) -> Outcome {
+fn count(request: &Request, hits: &Hits) -> (String, Output) {
     let files = hits.files.len();
     let matches: u64 = hits.files.values().map(|hit| hit.matches).sum();
     let shown: Vec<String> = hits
@@ -150,14 +167,12 @@ fn count(request: &Request, hits: &Hits) -> Outcome {
         .collect();
     let text = shown.join("\n");
     let cut = Cut::new(request, files);
-    let mut output = json!({
-        "mode": "count",
-        "numFiles": files,
-        "filenames": [],
-        "content": text,
-        "numMatches": matches,
-    });
-    cut.write_to(&mut output);
+    let output = Output {
+        num_files: files,
+        content: Some(text.clone()),
+        num_matches: Some(matches),
+        ..cut.output("count")
+    };
     let text = if files == 0 {
         "No matches found".to_owned()
     } else {
@@ -167,8 +182,6 @@ fn count(request: &Request, hits: &Hits) -> Outcome {
         .note()
         .map(|note| format!(" ({note})"))
         .unwrap_or_default();
-    Outcome::text(
-        format!("{text}\n\n{matches} matches in {files} files{note}"),
-        output,
-    )
+    let text = format!("{text}\n\n{matches} matches in {files} files{note}");
+    (text, output)
 }

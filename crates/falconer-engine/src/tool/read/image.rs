@@ -4,12 +4,14 @@ use std::io::Cursor;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use falconer_protocol::content::{ContentBlock, ImageBlock};
+use falconer_protocol::tool::ReadFile;
 use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, ImageReader, Limits};
-use serde_json::json;
+use serde::Serialize;
 
-use super::{Failure, Outcome, Source};
+use super::{Failure, Outcome, Source, output};
 
 /// Files above this are not even looked at.
 const FILE: u64 = 50 << 20;
@@ -83,36 +85,40 @@ pub(super) fn read(source: &Source<'_>, format: Format) -> Result<Outcome, Failu
     let fitted = fit(bytes, format, (width, height)).map_err(broken)?;
     let data = STANDARD.encode(&fitted.bytes);
     let media_type = fitted.format.media_type();
-    let mut content = vec![json!({
-        "type": "image",
-        "source": { "type": "base64", "media_type": media_type, "data": data },
-    })];
+    let image = ImageBlock::base64(media_type, data.as_str());
+    let mut content = vec![ContentBlock::Image(Box::new(image))];
     if (fitted.width, fitted.height) != (width, height) {
         let factor = f64::from(width) / f64::from(fitted.width);
-        content.push(json!({
-            "type": "text",
-            "text": format!(
-                "[The image has {width}x{height} pixels and is shown with {}x{}; multiply \
-                 coordinates by {factor:.2} to get those of the file.]",
-                fitted.width, fitted.height
-            ),
-        }));
+        content.push(ContentBlock::text(format!(
+            "[The image has {width}x{height} pixels and is shown with {}x{}; multiply \
+             coordinates by {factor:.2} to get those of the file.]",
+            fitted.width, fitted.height
+        )));
     }
-    let file = json!({
-        "base64": data,
-        "type": media_type,
-        "originalSize": size,
-        "dimensions": {
-            "originalWidth": width,
-            "originalHeight": height,
-            "displayWidth": fitted.width,
-            "displayHeight": fitted.height,
-        },
-    });
-    Ok(Outcome {
-        content: content.into(),
-        ..Outcome::text("", json!({ "type": "image", "file": file }))
-    })
+    let dimensions = Dimensions {
+        original_width: width,
+        original_height: height,
+        display_width: fitted.width,
+        display_height: fitted.height,
+    };
+    let file = ReadFile {
+        base64: Some(data),
+        media_type: Some(media_type.to_owned()),
+        original_size: Some(size as u64),
+        dimensions: serde_json::to_value(dimensions).ok(),
+        ..ReadFile::default()
+    };
+    Ok(Outcome::blocks(content, output("image", file)))
+}
+
+/// The size of an image, and of what is shown of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Dimensions {
+    original_width: u32,
+    original_height: u32,
+    display_width: u32,
+    display_height: u32,
 }
 
 fn fit(bytes: Vec<u8>, format: Format, (width, height): (u32, u32)) -> image::ImageResult<Fitted> {

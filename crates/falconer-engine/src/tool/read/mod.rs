@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use falconer_protocol::Object;
-use falconer_protocol::tool::ReadInput;
+use falconer_protocol::tool::{ReadFile, ReadInput, ReadOutput};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::failure::Failure;
 use super::file_memory::{Extent, Stamp};
@@ -298,17 +298,25 @@ fn show(written: &str, asked: u64, page: &lines::Page) -> Outcome {
              Edit and Write refuse it: change it with a command that keeps its encoding.]",
         );
     }
-    let mut file = json!({
-        "filePath": written,
-        "content": text,
-        "numLines": page.count,
-        "startLine": asked,
-        "totalLines": page.total,
-    });
-    if page.is_cut {
-        file["truncatedByTokenCap"] = json!(true);
+    let file = ReadFile {
+        file_path: Some(written.to_owned()),
+        content: Some(text),
+        num_lines: Some(page.count),
+        start_line: Some(asked),
+        total_lines: Some(page.total),
+        truncated_by_token_cap: page.is_cut.then_some(true),
+        ..ReadFile::default()
+    };
+    Outcome::text(shown, output("text", file))
+}
+
+/// A file that was read, as the host sees it.
+fn output(kind: &str, file: ReadFile) -> ReadOutput {
+    ReadOutput {
+        kind: kind.to_owned(),
+        file,
+        ..ReadOutput::default()
     }
-    Outcome::text(shown, json!({ "type": "text", "file": file }))
 }
 
 fn not_opened(failure: &OpenFailure, workbench: &Workbench) -> Failure {

@@ -2,9 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
+use falconer_protocol::content::{Base64Source, ContentBlock, DocumentBlock, MediaSource};
+use falconer_protocol::tool::ReadFile;
 
-use super::{Failure, Outcome, Source};
+use super::{Failure, Outcome, Source, output};
 
 /// What still fits into a request, with base64 around it.
 const MOST: u64 = 20 << 20;
@@ -39,20 +40,23 @@ pub(super) fn read(source: &Source<'_>, pages: Option<&str>) -> Result<Outcome, 
             "; the whole document follows, look at page {pages}"
         ));
     }
-    let content = json!([
-        { "type": "text", "text": note },
-        {
-            "type": "document",
-            "source": { "type": "base64", "media_type": "application/pdf", "data": data },
-        },
-    ]);
-    let file = json!({
-        "filePath": source.written,
-        "base64": data,
-        "originalSize": bytes.len(),
-    });
-    Ok(Outcome {
-        content,
-        ..Outcome::text("", json!({ "type": "pdf", "file": file }))
-    })
+    let document = DocumentBlock {
+        source: MediaSource::Base64(Base64Source {
+            media_type: "application/pdf".to_owned(),
+            data: data.clone(),
+            ..Base64Source::default()
+        }),
+        ..DocumentBlock::default()
+    };
+    let file = ReadFile {
+        file_path: Some(source.written.to_owned()),
+        base64: Some(data),
+        original_size: Some(bytes.len() as u64),
+        ..ReadFile::default()
+    };
+    let content = vec![
+        ContentBlock::text(note),
+        ContentBlock::Document(Box::new(document)),
+    ];
+    Ok(Outcome::blocks(content, output("pdf", file)))
 }

@@ -198,10 +198,10 @@ async fn images_fit_the_api() {
     bench.write("small.bin", &small);
     let outcome = bench.run(&Read, json!({"file_path": "small.bin"})).await;
     assert_eq!(
-        outcome.content[0]["source"]["data"],
+        outcome.shown()[0]["source"]["data"],
         STANDARD.encode(&small)
     );
-    assert_eq!(outcome.content.as_array().unwrap().len(), 1);
+    assert_eq!(outcome.content.blocks().len(), 1);
     from_value::<ReadOutput>(outcome.output.unwrap()).unwrap();
 
     for (name, format) in [("wide.png", Png), ("wide.jpg", Jpeg)] {
@@ -213,7 +213,7 @@ async fn images_fit_the_api() {
             json!({"originalWidth": 2500, "originalHeight": 20, "displayWidth": 2000, "displayHeight": 16})
         );
         assert!(
-            outcome.content[1]["text"]
+            outcome.shown()[1]["text"]
                 .as_str()
                 .unwrap()
                 .contains("1.25")
@@ -231,9 +231,9 @@ async fn pdf_goes_to_the_model_as_a_document() {
     let outcome = bench
         .run(&Read, json!({"file_path": "d.pdf", "pages": "1-5"}))
         .await;
-    assert_eq!(outcome.content[1]["type"], "document");
+    assert_eq!(outcome.shown()[1]["type"], "document");
     assert_eq!(
-        outcome.content[1]["source"]["media_type"],
+        outcome.shown()[1]["source"]["media_type"],
         "application/pdf"
     );
     assert_eq!(outcome.output.unwrap()["file"]["originalSize"], 9);
@@ -259,10 +259,10 @@ async fn notebook_is_shown_cell_by_cell() {
     bench.write("nb.ipynb", notebook.to_string());
     let outcome = bench.run(&Read, json!({"file_path": "nb.ipynb"})).await;
     assert_eq!(
-        outcome.content[0]["text"],
+        outcome.shown()[0]["text"],
         "<cell id=\"c1\">print(1)\nx=2</cell id=\"c1\">\n\n1\n\n<cell id=\"m1\"><cell_type>markdown</cell_type># hi</cell id=\"m1\">\n<cell id=\"cell-2\">plot()</cell id=\"cell-2\">"
     );
-    assert_eq!(outcome.content[1]["source"]["data"], "aGk=");
+    assert_eq!(outcome.shown()[1]["source"]["data"], "aGk=");
     assert_eq!(
         outcome.output.unwrap()["file"]["cells"][0],
         json!({"cellType": "code", "source": "print(1)\nx=2", "execution_count": 1, "cell_id": "c1", "language": "python",

@@ -113,10 +113,7 @@ fn call() -> Call {
 
 async fn fetch(tool: &WebFetch, url: &str) -> (bool, String) {
     let outcome = run(tool, json!({"url": url, "prompt": "what?"}), call()).await;
-    (
-        outcome.is_error,
-        outcome.content.as_str().unwrap().to_owned(),
-    )
+    (outcome.is_error, outcome.said().to_owned())
 }
 
 #[tokio::test]
@@ -126,7 +123,7 @@ async fn a_page_is_read_by_the_model_and_remembered() {
     for _ in 0..2 {
         let input = json!({"url": site.url("/page"), "prompt": "what?"});
         let outcome = run(&tool, input, call()).await;
-        let text = outcome.content.as_str().unwrap();
+        let text = outcome.said();
         assert!(
             text.contains("# Hello\n\nworld") && text.contains("what?"),
             "{text}"
@@ -180,7 +177,7 @@ async fn a_huge_body_is_cut() {
     let input = json!({"url": site.url("/endless"), "prompt": "?", "offset": 1_000_000});
     let outcome = run(&tool, input, call()).await;
     assert_eq!(outcome.output.as_ref().unwrap()["bytes"], 1 << 20);
-    let text = outcome.content.as_str().unwrap();
+    let text = outcome.said();
     assert!(
         text.ends_with("the rest is missing]"),
         "{}",
@@ -201,7 +198,7 @@ async fn a_long_page_is_read_in_parts() {
         )
     };
     let counted = |outcome: Outcome| {
-        let text = outcome.content.as_str().unwrap().to_owned();
+        let text = outcome.said().to_owned();
         (text.matches('ä').count(), text.contains("offset 100000"))
     };
     assert_eq!(counted(ask(0).await), (100_000, true));
