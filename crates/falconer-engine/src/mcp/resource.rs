@@ -82,7 +82,7 @@ impl TypedTool for ListResources {
     fn run(&self, server: Arc<Option<String>>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let workbench = &call.workbench;
-            let overflow = Overflow::new(&workbench.overflow, "", &workbench.environment);
+            let overflow = Overflow::new(&workbench.shop.overflow, "", &workbench.shop.environment);
             self.perform(server.as_deref(), &call.cancelled, &overflow)
                 .await
         })
@@ -161,8 +161,11 @@ impl TypedTool for ReadResource {
     fn run(&self, named: Arc<Named>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let workbench = &call.workbench;
-            let overflow =
-                Overflow::new(&workbench.overflow, &named.server, &workbench.environment);
+            let overflow = Overflow::new(
+                &workbench.shop.overflow,
+                &named.server,
+                &workbench.shop.environment,
+            );
             self.perform(&named, &call.cancelled, &overflow).await
         })
     }

@@ -72,7 +72,7 @@ impl TypedTool for McpTool {
     fn run(&self, input: Arc<Object>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
             let workbench = &call.workbench;
-            let overflow = self.overflow(&workbench.overflow, &workbench.environment);
+            let overflow = self.overflow(&workbench.shop.overflow, &workbench.shop.environment);
             let input = Arc::unwrap_or_clone(input);
             self.perform(input, &call.id, &call.cancelled, &overflow)
                 .await

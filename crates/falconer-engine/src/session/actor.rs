@@ -202,7 +202,7 @@ impl Actor {
     fn background_deadline(&self) -> Option<Instant> {
         let closed_at = self.closed_at.filter(|_| self.turn.is_none())?;
         let variable = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
-        let limit = self.core.workbench.environment.text(variable);
+        let limit = self.core.workbench.shop.environment.text(variable);
         let limit = limit.and_then(|text| text.trim().parse().ok());
         Some(closed_at + limit.map_or(BACKGROUND_WAIT, Duration::from_millis))
     }
@@ -273,7 +273,7 @@ impl Actor {
             return true;
         }
         let waiting = !self.core.queue().is_empty() || !self.jobs.is_empty();
-        let tasks = || !self.core.workbench.tasks.list().is_empty();
+        let tasks = || !self.core.workbench.shop.tasks.list().is_empty();
         // The end of a task is news that may start a turn.
         let news = || self.core.has_task_events();
         self.input.is_none() && idle && !waiting && !tasks() && !news()
@@ -295,7 +295,7 @@ impl Actor {
         self.say_goodbye().await;
         let core = &self.core;
         core.lookout().close();
-        core.workbench.tasks.close().await;
+        core.workbench.shop.tasks.close().await;
         core.servers.close().await;
         core.hooks.close().await;
         core.record.close().await;
@@ -374,7 +374,7 @@ impl Actor {
         }
         let core = Arc::clone(&self.core);
         self.jobs.push(Box::pin(async move {
-            core.workbench.tasks.stop_all(StopBy::Interrupt).await;
+            core.workbench.shop.tasks.stop_all(StopBy::Interrupt).await;
         }));
     }
 

@@ -203,6 +203,7 @@ impl Core {
     pub(crate) fn max_output(&self, model: &str) -> u64 {
         let set = self
             .workbench
+            .shop
             .environment
             .text("CLAUDE_CODE_MAX_OUTPUT_TOKENS");
         let set = set.and_then(|text| text.trim().parse().ok());
@@ -212,7 +213,12 @@ impl Core {
 
     /// `metadata.user_id`: the session, and a name of the machine that tells nothing about it.
     fn user_id(&self) -> String {
-        let home = self.workbench.environment.text("HOME").unwrap_or_default();
+        let home = self
+            .workbench
+            .shop
+            .environment
+            .text("HOME")
+            .unwrap_or_default();
         let device = blake3::hash(format!("falconer device {home}").as_bytes());
         json!({"device_id": device.to_hex().as_str(), "session_id": self.session_id()}).to_string()
     }
@@ -355,7 +361,7 @@ impl Core {
     }
 
     pub(crate) fn begin_checkpoint(&self, prompt: &MessageUuid) {
-        if let Err(error) = self.workbench.checkpoints.begin(prompt) {
+        if let Err(error) = self.workbench.shop.checkpoints.begin(prompt) {
             tracing::warn!(%error, "no checkpoint for this prompt");
         }
     }

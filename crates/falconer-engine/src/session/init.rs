@@ -110,7 +110,8 @@ impl Core {
     }
 
     fn account(&self) -> AccountInfo {
-        let bedrock = self.workbench.environment.is_on("CLAUDE_CODE_USE_BEDROCK");
+        let environment = &self.workbench.shop.environment;
+        let bedrock = environment.is_on("CLAUDE_CODE_USE_BEDROCK");
         let provider = if bedrock { "bedrock" } else { "firstParty" };
         let source = self.provider.key_source();
         AccountInfo {

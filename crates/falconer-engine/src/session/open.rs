@@ -34,7 +34,8 @@ use crate::permission::{
     Bypass, Effect, Locks, ModeRefused, Permissions, RuleSource, Start, WrittenRule,
 };
 use crate::settings::{Found, Settings, Sources, UserConfig, Watch};
-use crate::workbench::{Fittings, ToolLimits, Workbench};
+use crate::task::Tasks;
+use crate::workbench::{ToolLimits, Workbench, Workshop};
 use falconer_transcript::{
     Beginning, Checkpoints, Fork, OpenError, OpenRequest, Opened, Persistence, SessionPlace, Stamp,
     Transcript, config_dir,
@@ -137,7 +138,7 @@ fn build(mut config: SessionConfig, outbox: &Outbox) -> Result<(Arc<Core>, Vec<S
     if let Some(file) = &workbench.plan_file {
         permissions.set_plan_file(file);
     }
-    let task_events = workbench.tasks.subscribe();
+    let task_events = workbench.shop.tasks.subscribe();
     let mut ledger = Ledger::new(prices.clone());
     if let Some(cost) = &opened.loaded.cost {
         ledger.carry(cost.total_cost_usd, &cost.model_usage);
@@ -361,13 +362,13 @@ fn workbench(
     let small = config.environment.text("ANTHROPIC_SMALL_FAST_MODEL");
     let small = small.unwrap_or_else(|| SMALL_MODEL.to_owned());
     let shell_output = settings.bash_output_max_chars();
-    let fittings = Fittings {
+    let shop = Workshop {
         additional_dirs: config.permissions.add_dirs.clone(),
         environment: Arc::clone(&config.environment),
         checkpoints,
+        tasks: Tasks::default(),
         side_model: Arc::new(QuickModel::new(Arc::clone(&config.provider), small)),
         overflow: overflow(config).join(opened.session.as_str()),
-        plan_file: config_dir(&config.environment).map(|dir| plan_file(&dir, &opened.session)),
         limits: ToolLimits {
             shell_output: shell_output
                 .and_then(|it| it.try_into().ok())
@@ -376,7 +377,8 @@ fn workbench(
         },
         confinement: config.confinement.clone().ok(),
     };
-    Workbench::new(config.cwd.clone(), fittings)
+    let plan = config_dir(&config.environment).map(|dir| plan_file(&dir, &opened.session));
+    Workbench::new(config.cwd.clone(), plan, Arc::new(shop))
 }
 
 /// Where outputs go that are too large for the conversation, as the CLI has it.

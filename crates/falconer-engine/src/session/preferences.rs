@@ -50,6 +50,7 @@ impl Core {
         self.permissions().reload(settings.permission_rules());
         let variables = settings.env().into_iter();
         self.workbench
+            .shop
             .environment
             .extend(variables.map(|(name, value)| (name.into(), value.into())));
         *self.settings() = settings;

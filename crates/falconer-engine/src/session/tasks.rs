@@ -93,7 +93,7 @@ impl Core {
 
     /// The tasks in the background, as the host is told of them.
     pub(crate) fn tasks_frame(&self) -> BackgroundTasksChanged {
-        let listed = self.workbench.tasks.list().into_iter();
+        let listed = self.workbench.shop.tasks.list().into_iter();
         BackgroundTasksChanged {
             tasks: listed
                 .map(|task| BackgroundTask {

@@ -15,7 +15,7 @@ const NAMES: usize = 5_000;
 ///
 /// Symbolic links and `..` stay: what they lead to is for the permission rules to find out.
 pub(crate) fn absolute(written: &str, workbench: &Workbench) -> PathBuf {
-    let home = || workbench.environment.home();
+    let home = || workbench.shop.environment.home();
     if written == "~"
         && let Some(home) = home()
     {

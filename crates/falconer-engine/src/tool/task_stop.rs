@@ -59,7 +59,7 @@ impl TypedTool for TaskStop {
 
     fn run(&self, id: Arc<TaskId>, call: Call) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
-            match call.workbench.tasks.stop(&id, StopBy::Model).await {
+            match call.workbench.shop.tasks.stop(&id, StopBy::Model).await {
                 Ok(shell) => stopped(&shell),
                 Err(_) => unknown(&id),
             }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Call, Outcome, Tool, TypedTool};
-use crate::workbench::Workbench;
+use crate::workbench::{Workbench, Workshop};
 
 pub(crate) struct Bench {
     pub(crate) directory: tempfile::TempDir,
@@ -17,19 +17,20 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut Workshop)) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let workbench = Arc::new(Workbench::for_tests(directory.path()));
+        let workbench = Workbench::for_tests_with(directory.path(), change);
         Self {
             directory,
-            workbench,
+            workbench: Arc::new(workbench),
         }
     }
 
     pub(crate) fn strict() -> Self {
-        let mut bench = Self::new();
-        let workbench = Arc::get_mut(&mut bench.workbench).unwrap();
-        workbench.limits.strict_reads = true;
-        bench
+        Self::with(|shop| shop.limits.strict_reads = true)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Describe;
 use super::edit::Edit;
@@ -10,8 +10,10 @@ use super::glob::Glob;
 use super::grep::Grep;
 use super::notebook_edit::NotebookEdit;
 use super::read::Read;
+use super::testing::Bench;
 use super::todo::TodoWrite;
 use super::write::Write;
+use crate::workbench::Workbench;
 
 const TOOLS: &[(&dyn Describe, &[&str])] = &[
     (
@@ -97,8 +99,23 @@ fn reading_agrees_with_the_schema() {
         let name = known.name();
         let tool = tools.iter().find(|tool| tool.name() == name).unwrap();
         let schema = jsonschema::validator_for(&tool.input_schema()).unwrap();
-        assert!(!schema.is_valid(&serde_json::json!({})), "{name}");
+        assert!(!schema.is_valid(&json!({})), "{name}");
         let read = Arc::clone(tool).prepare(&serde_json::Map::new());
         assert!(read.is_err(), "{name}");
     }
+}
+
+#[tokio::test]
+async fn two_agents_share_a_workshop_and_nothing_else() {
+    let bench = Bench::new();
+    let path = bench.write("a.txt", "x");
+    let (first, below) = (&bench.workbench, bench.path("below"));
+    let second = Workbench::new(below.clone(), None, Arc::clone(&first.shop));
+    let input = json!({"file_path": path, "content": "y"});
+    assert!(!bench.run(&Write, input).await.is_error);
+    first.change_cwd("/".into());
+    assert_eq!((first.cwd(), second.cwd()), ("/".into(), below));
+    assert!(first.files.has_read(&path) && !second.files.has_read(&path));
+    first.shop.environment.extend([("A".into(), "1".into())]);
+    assert_eq!(second.shop.environment.text("A").as_deref(), Some("1"));
 }

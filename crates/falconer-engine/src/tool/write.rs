@@ -125,10 +125,11 @@ async fn make<Input: Send + Sync + 'static>(
             "The call was cancelled; nothing was written",
         ));
     }
-    let saved = call
-        .workbench
-        .checkpoints
-        .before_change(&call.prompt, &change.path, &change.real);
+    let saved =
+        call.workbench
+            .shop
+            .checkpoints
+            .before_change(&call.prompt, &change.path, &change.real);
     if let Err(error) = saved {
         // The user asked for the change; only going back to before it will not work.
         tracing::warn!(path = %change.path.display(), %error, "failed to save a checkpoint");
@@ -190,7 +191,7 @@ pub(super) fn existing(
         .files
         .check_unchanged(path)
         .map_err(|stale| Failure::refused(sentence(&stale.to_string())))?;
-    if workbench.limits.strict_reads && !workbench.files.has_read(path) {
+    if workbench.shop.limits.strict_reads && !workbench.files.has_read(path) {
         return Err(unread(path));
     }
     let text = Text::decode(&bytes).map_err(|reason| not_text(path, reason))?;

@@ -52,7 +52,7 @@ pub(crate) async fn ask(turn: &mut Turn, tools: &mut Tools) -> Asked {
         turn.core.speaker.say(frame).await;
     }
     let mut troubles = Troubles {
-        policy: RetryPolicy::from_environment(&turn.core.workbench.environment),
+        policy: RetryPolicy::from_environment(&turn.core.workbench.shop.environment),
         attempt: Attempt::first(),
         overloads: 0,
         manner: Manner::Streamed,

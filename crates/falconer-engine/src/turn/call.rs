@@ -348,7 +348,7 @@ async fn run(
 
 /// What a tool asked a model by itself is paid for, too.
 fn book_side_questions(context: &Context) {
-    let (model, spent) = context.core.workbench.side_model.take_spent();
+    let (model, spent) = context.core.workbench.shop.side_model.take_spent();
     for usage in &spent {
         context.core.ledger().book(model, usage);
     }

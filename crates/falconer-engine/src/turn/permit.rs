@@ -235,7 +235,7 @@ fn bounds(core: &Core, because: &Because) -> Bounds {
     let only_reads = *because == Because::ReadOnlyCommand;
     Bounds {
         only_reads,
-        confinement: core.workbench.confinement.filter(|_| only_reads),
+        confinement: core.workbench.shop.confinement.filter(|_| only_reads),
         ..Bounds::default()
     }
 }

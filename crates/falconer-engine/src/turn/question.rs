@@ -69,7 +69,7 @@ fn description(context: &Context, ready: &Ready, target: &Target) -> Option<Stri
             if let Ok(short) = path.strip_prefix(&cwd) {
                 return Some(short.display().to_string());
             }
-            let home = context.core.workbench.environment.text("HOME");
+            let home = context.core.workbench.shop.environment.text("HOME");
             let home = home.as_deref().filter(|home| home.starts_with('/'));
             Some(match home.and_then(|home| path.strip_prefix(home).ok()) {
                 Some(short) => format!("~/{}", short.display()),

@@ -30,7 +30,7 @@ pub(super) fn rewind(core: &Arc<Core>, body: &Value) -> Outcome {
     };
     let core = Arc::clone(core);
     Outcome::Later(Box::pin(async move {
-        let undo = move || core.workbench.checkpoints.rewind(&prompt, how);
+        let undo = move || core.workbench.shop.checkpoints.rewind(&prompt, how);
         match tokio::task::spawn_blocking(undo).await {
             // Whoever only asks what would happen is told, not refused.
             Ok(Err(error)) if how == Rewind::Preview => Reply::success(&RewindResponse {

@@ -16,7 +16,7 @@ pub(super) async fn stop(core: &Core, body: &Value) -> Reply {
         Ok(id) => TaskId::from(id),
         Err(reply) => return reply,
     };
-    let _ = core.workbench.tasks.stop(&id, StopBy::Host).await;
+    let _ = core.workbench.shop.tasks.stop(&id, StopBy::Host).await;
     core.say_task_events().await;
     empty()
 }
@@ -30,7 +30,12 @@ struct Backgrounded {
 /// Moves commands in front to the background.
 pub(super) async fn to_background(core: &Core, body: &Value) -> Reply {
     let call = body["tool_use_id"].as_str().map(ToolUseId::from);
-    let moved = core.workbench.tasks.move_to_background(call.as_ref()).await;
+    let moved = core
+        .workbench
+        .shop
+        .tasks
+        .move_to_background(call.as_ref())
+        .await;
     core.say_task_events().await;
     match call {
         Some(_) => Reply::success(&Backgrounded {
@@ -45,7 +50,7 @@ pub(super) fn output(core: &Core, body: &Value) -> Reply {
         Ok(id) => TaskId::from(id),
         Err(reply) => return reply,
     };
-    match core.workbench.tasks.output(&id) {
+    match core.workbench.shop.tasks.output(&id) {
         Some(output) => Reply::success(&TaskOutputResponse {
             output: output.output,
             total_bytes: Some(output.total_bytes),

@@ -41,7 +41,7 @@ impl Core {
         let set = texts
             .iter()
             .map(|(name, value)| (name.into(), value.into()));
-        self.workbench.environment.extend(set);
+        self.workbench.shop.environment.extend(set);
         if !texts.is_empty() {
             self.provider.renew()?;
         }

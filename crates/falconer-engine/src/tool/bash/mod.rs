@@ -159,7 +159,7 @@ async fn run(call: Call, input: &BashInput) -> Outcome {
         Ok(place) => place,
         Err(problem) => return Outcome::error(problem),
     };
-    let variables = workbench.environment.snapshot();
+    let variables = workbench.shop.environment.snapshot();
     let mut spec = script::spec(&input.command, place.cwd.clone(), &variables);
     if call.bounds.only_reads {
         spec.env = environment::for_reading(&variables);
@@ -173,13 +173,13 @@ async fn run(call: Call, input: &BashInput) -> Outcome {
         },
         command: input.command.clone(),
         tool_use: call.id.clone(),
-        directory: workbench.overflow.join("tasks"),
-        shown: workbench.limits.shell_output,
+        directory: workbench.shop.overflow.join("tasks"),
+        shown: workbench.shop.limits.shell_output,
     };
     if input.run_in_background == Some(true) {
         return in_background(&workbench, launch, input, &place).await;
     }
-    match workbench.tasks.start_in_front(launch).await {
+    match workbench.shop.tasks.start_in_front(launch).await {
         Ok(front) => wait_for(&call, input, front, &place).await,
         Err(error) => Outcome::error(cannot_start(&error)),
     }
@@ -230,7 +230,7 @@ async fn in_background(
 ) -> Outcome {
     let asked = milliseconds(input).map_or(Lifetime::DEFAULT.0, Duration::from_millis);
     let lifetime = Lifetime(asked.min(Lifetime::MAX.0));
-    match workbench.tasks.start_shell(launch, lifetime).await {
+    match workbench.shop.tasks.start_shell(launch, lifetime).await {
         Ok(shell) => {
             let phase = shell.phases().borrow().clone();
             let file = match phase {
@@ -330,7 +330,7 @@ fn milliseconds(input: &BashInput) -> Option<u64> {
 /// The time a command has in front.
 fn timeout(workbench: &Workbench, input: &BashInput) -> Duration {
     let variable = |name: &str| {
-        let value = workbench.environment.text(name)?.parse().ok();
+        let value = workbench.shop.environment.text(name)?.parse().ok();
         value.filter(|value| *value > 0).map(Duration::from_millis)
     };
     let default = variable("BASH_DEFAULT_TIMEOUT_MS").unwrap_or(DEFAULT_TIMEOUT);

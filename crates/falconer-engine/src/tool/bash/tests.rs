@@ -13,6 +13,7 @@ use super::*;
 use crate::task::{TaskEvent, TaskLimits, Tasks};
 use crate::tool::task_stop::TaskStop;
 use crate::tool::testing;
+use crate::workbench::Workshop;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -28,13 +29,14 @@ impl Den {
         Self::with(TaskLimits::default(), |_| {})
     }
 
-    fn with(limits: TaskLimits, change: impl FnOnce(&mut Workbench)) -> Self {
+    fn with(limits: TaskLimits, change: impl FnOnce(&mut Workshop)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap();
-        let mut workbench = Workbench::for_tests(&path);
-        workbench.tasks = Tasks::new(limits);
-        change(&mut workbench);
-        let events = workbench.tasks.subscribe();
+        let workbench = Workbench::for_tests_with(&path, |shop| {
+            shop.tasks = Tasks::new(limits);
+            change(shop);
+        });
+        let events = workbench.shop.tasks.subscribe();
         Self {
             dir,
             workbench: Arc::new(workbench),
@@ -255,19 +257,16 @@ async fn the_directory_is_kept_and_the_environment_is_not() {
 
 #[tokio::test]
 async fn a_directory_outside_the_work_does_not_last() {
-    let den = Den::new();
+    let other = tempfile::tempdir().unwrap();
+    let other = other.path().canonicalize().unwrap();
+    let den = Den::with(TaskLimits::default(), |shop| {
+        shop.additional_dirs.push(other.clone());
+    });
     let outcome = den.run(json!({"command": "cd /"})).await;
     let note = format!("Shell cwd was reset to {}", den.path().display());
     assert_eq!(outcome.said(), note);
     assert_eq!(outcome.output.unwrap()["stderr"], note);
     assert_eq!(den.workbench.cwd(), den.path());
-    let other = tempfile::tempdir().unwrap();
-    let other = other.path().canonicalize().unwrap();
-    den.workbench
-        .additional_dirs
-        .lock()
-        .unwrap()
-        .push(other.clone());
     den.sh(&format!("cd {}", other.display())).await;
     assert_eq!(den.workbench.cwd(), other);
 }
@@ -302,6 +301,7 @@ async fn commands_do_not_see_the_keys_of_the_engine() {
     let den = Den::new();
     let key = ("ANTHROPIC_API_KEY".into(), "sk-secret".into());
     den.workbench
+        .shop
         .environment
         .extend([key, ("MINE".into(), "yes".into())]);
     assert_eq!(den.sh("env | grep -c secret; echo $MINE").await.0, "0\nyes");
@@ -394,6 +394,7 @@ async fn a_command_in_the_background_is_told_from_start_to_end() {
     .await;
     assert_eq!(
         den.workbench
+            .shop
             .tasks
             .output(&id.as_str().into())
             .unwrap()
@@ -422,7 +423,12 @@ async fn a_command_in_the_background_is_told_from_start_to_end() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\n");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
-    let last = den.workbench.tasks.output(&id.as_str().into()).unwrap();
+    let last = den
+        .workbench
+        .shop
+        .tasks
+        .output(&id.as_str().into())
+        .unwrap();
     assert_eq!(
         (last.output.as_str(), last.total_bytes, last.is_truncated),
         ("one\ntwo\n", 8, false)
@@ -497,16 +503,17 @@ async fn a_long_command_in_front_is_announced_and_can_be_moved() {
     let run = tokio::spawn(async move { testing::run(&Bash, input, call).await });
     assert_eq!(name(&den.event().await), "started Some(false)");
     workbench
+        .shop
         .tasks
         .move_to_background(Some(&"toolu_other".into()))
         .await;
-    assert!(workbench.tasks.list().is_empty());
+    assert!(workbench.shop.tasks.list().is_empty());
     until_moved(&workbench).await;
     let outcome = run.await.unwrap();
     assert_eq!(outcome.output.unwrap()["backgroundedByUser"], true);
     assert_eq!(name(&den.event().await), "changed 1");
     assert_eq!(name(&den.event().await), "updated None Some(true)");
-    workbench.tasks.close().await;
+    workbench.shop.tasks.close().await;
     assert_eq!(name(&den.event().await), "finished stopped false");
     assert_eq!(name(&den.event().await), "updated Some(\"killed\") None");
     assert_eq!(name(&den.event().await), "changed 0");
@@ -518,9 +525,9 @@ async fn a_long_command_in_front_is_announced_and_can_be_moved() {
 /// The announcement is sent a moment before the shell may be moved.
 async fn until_moved(workbench: &Workbench) {
     let deadline = std::time::Instant::now() + LIMIT;
-    while workbench.tasks.list().is_empty() {
+    while workbench.shop.tasks.list().is_empty() {
         assert!(std::time::Instant::now() < deadline, "it was not moved");
-        workbench.tasks.move_to_background(None).await;
+        workbench.shop.tasks.move_to_background(None).await;
     }
 }
 
@@ -679,8 +686,8 @@ async fn an_output_file_has_a_limit_and_says_so() {
 
 #[tokio::test]
 async fn without_room_for_files_commands_still_run() {
-    let den = Den::with(TaskLimits::default(), |workbench| {
-        workbench.overflow = "/dev/full".into();
+    let den = Den::with(TaskLimits::default(), |shop| {
+        shop.overflow = "/dev/full".into();
     });
     assert_eq!(den.sh("echo ok").await, ("ok".to_owned(), false));
     for count in [20_000, 200_000] {
@@ -732,9 +739,14 @@ async fn there_is_a_limit_on_running_commands() {
         .as_str()
         .unwrap()
         .into();
-    den.workbench.tasks.stop(&id, StopBy::Host).await.unwrap();
+    den.workbench
+        .shop
+        .tasks
+        .stop(&id, StopBy::Host)
+        .await
+        .unwrap();
     until("there is room again", || {
-        den.workbench.tasks.list().is_empty()
+        den.workbench.shop.tasks.list().is_empty()
     })
     .await;
     let deadline = std::time::Instant::now() + LIMIT;
@@ -768,6 +780,6 @@ async fn confined_commands_read_and_move_but_do_not_write() {
     call.bounds.only_reads = true;
     call.bounds.confinement = Some(confinement);
     testing::run(&Bash, input, call).await;
-    den.workbench.tasks.close().await;
+    den.workbench.shop.tasks.close().await;
     assert!(!den.path().join("sub/file").exists());
 }

@@ -159,7 +159,7 @@ impl WebFetch {
         let variable = |names: [&str; 2]| {
             names
                 .iter()
-                .find_map(|name| workbench.environment.text(name))
+                .find_map(|name| workbench.shop.environment.text(name))
         };
         let fetcher = Fetcher {
             reach: self.reach,
@@ -184,7 +184,7 @@ impl WebFetch {
     async fn ask(&self, call: &Call, input: &Input, page: &Page, started: Instant) -> Outcome {
         let (part, more) = window(page, input.offset);
         let prompt = question(part, &input.prompt);
-        match call.workbench.side_model.ask(prompt).await {
+        match call.workbench.shop.side_model.ask(prompt).await {
             Ok(mut answer) => {
                 answer.push_str(&more);
                 let status = (page.bytes, page.code, page.code_text.as_str());
