@@ -8,6 +8,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::position::Position;
+
 /// An MCP server wants something from the user: a form filled in, or a page visited.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub struct ElicitationRequest {
     pub ask: Elicitation,
     /// Fires when the engine no longer waits.
     pub withdrawn: CancellationToken,
+    /// Where in the stream of messages the engine asked.
+    pub position: Position,
 }
 
 /// The user's answer to an [`ElicitationRequest`].
@@ -49,6 +53,8 @@ pub struct DialogRequest {
     pub ask: RequestUserDialog,
     /// Fires when the engine no longer waits.
     pub withdrawn: CancellationToken,
+    /// Where in the stream of messages the engine asked.
+    pub position: Position,
 }
 
 /// The answer to a [`DialogRequest`].

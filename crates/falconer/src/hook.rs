@@ -9,6 +9,8 @@ use falconer_protocol::hook::{HookEvent, HookInput, HookOutput};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::position::Position;
+
 /// A callback for one hook event.
 ///
 /// ```
@@ -58,6 +60,8 @@ pub struct HookCall {
     pub input: HookInput,
     /// Fires when the engine no longer waits.
     pub withdrawn: CancellationToken,
+    /// Where in the stream of messages the engine asked.
+    pub position: Position,
 }
 
 impl HookCall {

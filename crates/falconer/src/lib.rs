@@ -54,6 +54,7 @@ pub mod mirror;
 mod options;
 pub mod ordering;
 mod permission;
+mod position;
 mod prompt;
 mod query;
 mod question;
@@ -91,6 +92,7 @@ pub use options::{
     SystemPrompt, Thinking, ThinkingDisplay, TraceContext, mcp_tool_name,
 };
 pub use permission::{Decision, PermissionHandler, PermissionRequest};
+pub use position::Position;
 pub use prompt::{Prompt, Ticket};
 pub use query::{Outcome, Run, query, query_through};
 pub use question::{

@@ -15,6 +15,7 @@ use memchr::memchr;
 use crate::connection::{BacklogReader, Connection, EndOfEngine, mirror_error, unreadable_line};
 use crate::error::Error;
 use crate::mirror::MirrorHandle;
+use crate::position::Position;
 
 /// Everything the engine says, in its order.
 ///
@@ -35,6 +36,8 @@ pub struct Messages {
     made: VecDeque<RawMessage>,
     connection: Arc<Connection>,
     step: Step,
+    /// Everything before it was given out.
+    position: Position,
     mirror: Option<Arc<MirrorHandle>>,
 }
 
@@ -69,6 +72,7 @@ impl Messages {
             made,
             connection,
             step,
+            position: Position::default(),
             mirror,
         }
     }
@@ -81,6 +85,12 @@ impl Messages {
     /// The next message, its body undecoded; `None` at the end.
     pub async fn next_raw(&mut self) -> Option<Result<RawMessage, Error>> {
         poll_fn(|cx| self.poll_raw(cx)).await
+    }
+
+    /// Returns the position up to which the messages were given out. A request of the engine
+    /// whose position has been reached comes after all of them.
+    pub fn position(&self) -> Position {
+        self.position
     }
 
     /// The messages up to and including the next result; what comes later stays for the next
@@ -122,6 +132,9 @@ impl Messages {
     fn poll_raw(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<RawMessage, Error>>> {
         loop {
             if let Some(made) = self.made.pop_front() {
+                if self.made.is_empty() {
+                    self.position = self.reached();
+                }
                 return Poll::Ready(Some(Ok(made)));
             }
             match &mut self.step {
@@ -131,7 +144,10 @@ impl Messages {
                     };
                     match self.flush_before(&raw) {
                         Some(flush) => self.step = Step::Flushing(raw, flush),
-                        None => return Poll::Ready(Some(Ok(raw))),
+                        None => {
+                            self.position = self.reached();
+                            return Poll::Ready(Some(Ok(raw)));
+                        }
                     }
                 }
                 Step::Flushing(_, flush) => {
@@ -146,6 +162,11 @@ impl Messages {
                 Step::Over => return Poll::Ready(None),
             }
         }
+    }
+
+    /// Returns the position after the lines that were taken from the backlog.
+    fn reached(&self) -> Position {
+        self.backlog.position(self.block.len())
     }
 
     /// The next line as a message; `None` when the backlog has ended and the step changed.

@@ -9,6 +9,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::position::Position;
+
 /// A tool call that needs a decision.
 ///
 /// Only calls that no rule and no mode has decided arrive here.
@@ -21,6 +23,8 @@ pub struct PermissionRequest {
     /// Fires when the engine no longer waits, because the turn was interrupted or another
     /// surface has answered. An answer is ignored then.
     pub withdrawn: CancellationToken,
+    /// Where in the stream of messages the engine asked.
+    pub position: Position,
 }
 
 impl PermissionRequest {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::permission::Decision;
+use crate::position::Position;
 
 /// One to four questions for the user.
 #[derive(Debug, Clone)]
@@ -27,18 +28,25 @@ pub struct QuestionRequest {
     pub ask: CanUseTool,
     /// Fires when the engine no longer waits.
     pub withdrawn: CancellationToken,
+    /// Where in the stream of messages the engine asked.
+    pub position: Position,
 }
 
 impl QuestionRequest {
     /// Reads the questions; `None` if they cannot be read, so that they are treated as an
     /// ordinary permission request.
-    pub(crate) fn read(ask: &CanUseTool, withdrawn: &CancellationToken) -> Option<Self> {
+    pub(crate) fn read(
+        ask: &CanUseTool,
+        withdrawn: &CancellationToken,
+        position: Position,
+    ) -> Option<Self> {
         let input: AskUserQuestionInput = falconer_protocol::from_value(ask.input.clone()).ok()?;
         let questions = input.questions;
         Some(Self {
             questions,
             ask: ask.clone(),
             withdrawn: withdrawn.clone(),
+            position,
         })
     }
 }
@@ -110,6 +118,8 @@ pub struct PlanRequest {
     pub ask: CanUseTool,
     /// Fires when the engine no longer waits.
     pub withdrawn: CancellationToken,
+    /// Where in the stream of messages the engine asked.
+    pub position: Position,
 }
 
 /// The user's word on a plan.

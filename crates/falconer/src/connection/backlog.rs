@@ -18,6 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::options::BacklogLimits;
+use crate::position::Position;
 
 /// Time a caller may take for one block before the disk is used.
 const MOMENT: Duration = Duration::from_millis(5);
@@ -60,6 +61,11 @@ impl BacklogWriter {
             return;
         }
         poll_fn(|cx| self.poll_place(cx, &block, Queue::try_push)).await;
+    }
+
+    /// Returns the position after everything that was pushed.
+    pub(crate) fn position(&self) -> Position {
+        Position::after(lock(&self.0).pushed)
     }
 
     fn poll_place(
@@ -111,6 +117,13 @@ impl BacklogReader {
     }
 }
 
+impl BacklogReader {
+    /// Returns the position of a reader who has `unread` bytes of the last block before it.
+    pub(crate) fn position(&self, unread: usize) -> Position {
+        Position::after(lock(&self.0).popped.saturating_sub(unread as u64))
+    }
+}
+
 impl Drop for BacklogReader {
     fn drop(&mut self) {
         let mut queue = lock(&self.0);
@@ -129,6 +142,10 @@ struct Queue {
     memory: VecDeque<Bytes>,
     in_memory: usize,
     spill: Spill,
+    /// Bytes that were ever pushed.
+    pushed: u64,
+    /// Bytes that were ever popped; a block lost to a bad disk counts with its own length.
+    popped: u64,
     ended: bool,
     reader_gone: bool,
     reader: Option<Waker>,
@@ -142,6 +159,8 @@ impl Queue {
             memory: VecDeque::new(),
             in_memory: 0,
             spill: Spill::default(),
+            pushed: 0,
+            popped: 0,
             ended: false,
             reader_gone: false,
             reader: None,
@@ -156,6 +175,7 @@ impl Queue {
         }
         let taken = self.spill.append(block, self.limits.disk_bytes);
         if taken {
+            self.pushed += block.len() as u64;
             self.wake_reader();
         }
         taken
@@ -169,6 +189,7 @@ impl Queue {
         if !self.spill.is_empty() || !self.has_room(block.len()) {
             return false;
         }
+        self.pushed += block.len() as u64;
         self.in_memory += block.len();
         self.memory.push_back(block.clone());
         self.wake_reader();
@@ -182,9 +203,12 @@ impl Queue {
     fn pop(&mut self) -> Option<Bytes> {
         if let Some(block) = self.memory.pop_front() {
             self.in_memory -= block.len();
+            self.popped += block.len() as u64;
             return Some(block);
         }
-        self.spill.take_first()
+        let (block, length) = self.spill.take_first()?;
+        self.popped += length as u64;
+        Some(block)
     }
 
     fn wake_reader(&mut self) {
@@ -237,14 +261,15 @@ impl Spill {
         Ok(())
     }
 
-    fn take_first(&mut self) -> Option<Bytes> {
+    /// Takes out the first block, with the length it was written with.
+    fn take_first(&mut self) -> Option<(Bytes, usize)> {
         let length = self.blocks.pop_front()?;
         let block = self.read_block(length);
         self.read += length as u64;
         if self.blocks.is_empty() {
             self.rewind();
         }
-        Some(block)
+        Some((block, length))
     }
 
     /// Reads back what was written. The file has no name, so only a failing disk can get

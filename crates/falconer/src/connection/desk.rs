@@ -22,6 +22,7 @@ use crate::elicitation::{DialogRequest, ElicitationRequest};
 use crate::handlers::Handlers;
 use crate::hook::HookCall;
 use crate::permission::{Decision, PermissionRequest};
+use crate::position::Position;
 use crate::question::{PlanRequest, QuestionRequest};
 
 /// Limits on handlers.
@@ -58,6 +59,13 @@ struct Open {
     request: Arc<EngineRequest>,
 }
 
+/// The circumstances of a request, beside what is asked.
+#[derive(Debug)]
+struct Origin {
+    withdrawn: CancellationToken,
+    position: Position,
+}
+
 impl Desk {
     pub(crate) fn new(handlers: Handlers, limits: DeskLimits, outbox: Arc<Outbox>) -> Self {
         Self {
@@ -86,9 +94,9 @@ impl Desk {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a request and serves it in the background. A request that is open already is
-    /// not served twice.
-    pub(crate) fn accept(self: &Arc<Self>, id: String, request: EngineRequest) {
+    /// Takes a request and serves it in the background; `position` is where in the stream the
+    /// engine made it. A request that is open already is not served twice.
+    pub(crate) fn accept(self: &Arc<Self>, id: String, request: EngineRequest, position: Position) {
         let request = Arc::new(request);
         let withdrawn = CancellationToken::new();
         let entry = Open {
@@ -103,7 +111,11 @@ impl Desk {
             std::collections::hash_map::Entry::Vacant(vacant) => drop(vacant.insert(entry)),
         }
         let desk = self.clone();
-        let serving = async move { desk.serve(id, &request, withdrawn).await };
+        let origin = Origin {
+            withdrawn,
+            position,
+        };
+        let serving = async move { desk.serve(id, &request, origin).await };
         self.tasks.spawn(serving.in_current_span());
     }
 
@@ -139,11 +151,11 @@ impl Desk {
         }
     }
 
-    async fn serve(&self, id: String, request: &EngineRequest, withdrawn: CancellationToken) {
-        let work = AssertUnwindSafe(self.handle(request, &withdrawn)).catch_unwind();
+    async fn serve(&self, id: String, request: &EngineRequest, origin: Origin) {
+        let work = AssertUnwindSafe(self.handle(request, &origin)).catch_unwind();
         let reply = tokio::select! {
             biased;
-            () = withdrawn.cancelled() => return,
+            () = origin.withdrawn.cancelled() => return,
             reply = within(self.limit(request), work) => match reply {
                 Ok(Ok(reply)) => reply,
                 Ok(Err(_)) => self.failed(request, "the handler panicked"),
@@ -182,16 +194,17 @@ impl Desk {
         }
     }
 
-    async fn handle(&self, request: &EngineRequest, withdrawn: &CancellationToken) -> Reply {
+    async fn handle(&self, request: &EngineRequest, origin: &Origin) -> Reply {
         match request {
-            EngineRequest::CanUseTool(ask) => self.permit(ask, withdrawn).await,
-            EngineRequest::HookCallback(call) => self.hook(request, call, withdrawn).await,
+            EngineRequest::CanUseTool(ask) => self.permit(ask, origin).await,
+            EngineRequest::HookCallback(call) => self.hook(request, call, origin).await,
             EngineRequest::McpMessage(message) => self.mcp(message).await,
             EngineRequest::Elicitation(ask) => match &self.handlers.elicitation {
                 Some(handler) => {
                     let request = ElicitationRequest {
                         ask: ask.as_ref().clone(),
-                        withdrawn: withdrawn.clone(),
+                        withdrawn: origin.withdrawn.clone(),
+                        position: origin.position,
                     };
                     Reply::Success(handler.clone().elicit(request).await.into_wire())
                 }
@@ -201,7 +214,8 @@ impl Desk {
                 Some(handler) => {
                     let request = DialogRequest {
                         ask: ask.clone(),
-                        withdrawn: withdrawn.clone(),
+                        withdrawn: origin.withdrawn.clone(),
+                        position: origin.position,
                     };
                     Reply::Success(handler.clone().show(request).await.into_wire())
                 }
@@ -211,19 +225,19 @@ impl Desk {
         }
     }
 
-    async fn permit(&self, ask: &CanUseTool, withdrawn: &CancellationToken) -> Reply {
+    async fn permit(&self, ask: &CanUseTool, origin: &Origin) -> Reply {
         let span = tracing::info_span!("permission", tool = ask.tool_name);
-        let decision = self.decide(ask, withdrawn).instrument(span).await;
+        let decision = self.decide(ask, origin).instrument(span).await;
         Reply::success(decision.into_wire(ask))
     }
 
     /// Questions and plans go to their own handlers, everything else and the rest to the
     /// permission handler.
-    async fn decide(&self, ask: &CanUseTool, withdrawn: &CancellationToken) -> Decision {
+    async fn decide(&self, ask: &CanUseTool, origin: &Origin) -> Decision {
         let handlers = &self.handlers;
         if ask.tool_name == ASK_USER_QUESTION
             && let Some(handler) = &handlers.question
-            && let Some(request) = QuestionRequest::read(ask, withdrawn)
+            && let Some(request) = QuestionRequest::read(ask, &origin.withdrawn, origin.position)
         {
             return handler
                 .clone()
@@ -238,7 +252,8 @@ impl Desk {
             let request = PlanRequest {
                 plan,
                 ask: ask.clone(),
-                withdrawn: withdrawn.clone(),
+                withdrawn: origin.withdrawn.clone(),
+                position: origin.position,
             };
             return handler.clone().review(request).await.into_decision();
         }
@@ -247,24 +262,21 @@ impl Desk {
         };
         let request = PermissionRequest {
             ask: ask.clone(),
-            withdrawn: withdrawn.clone(),
+            withdrawn: origin.withdrawn.clone(),
+            position: origin.position,
         };
         handler.clone().decide(request).await
     }
 
-    async fn hook(
-        &self,
-        request: &EngineRequest,
-        call: &HookCallback,
-        withdrawn: &CancellationToken,
-    ) -> Reply {
+    async fn hook(&self, request: &EngineRequest, call: &HookCallback, origin: &Origin) -> Reply {
         let Some(hook) = self.handlers.hook(call.callback_id.as_str()) else {
             return Reply::safe(request, &self.handlers, "unknown hook");
         };
         let span = tracing::info_span!("hook", event = hook.event.as_str());
         let input = HookCall {
             input: call.input.clone(),
-            withdrawn: withdrawn.clone(),
+            withdrawn: origin.withdrawn.clone(),
+            position: origin.position,
         };
         match hook.callback.clone().call(input).instrument(span).await {
             Ok(output) => Reply::success(self.stop_rounds.limit(&call.input, output)),

@@ -170,9 +170,13 @@ impl Router {
     async fn serve(&self, line: &[u8]) {
         match ControlRequest::decode(line) {
             Ok(request) => {
-                self.shared
-                    .desk
-                    .accept(request.request_id.into_string(), request.request);
+                // What the engine wrote before it is in the backlog by now.
+                let position = self.backlog.position();
+                self.shared.desk.accept(
+                    request.request_id.into_string(),
+                    request.request,
+                    position,
+                );
             }
             Err(error) => {
                 let text = format!("a request of the engine could not be read: {error}");

@@ -392,3 +392,41 @@ async fn in_process_tools_answer_over_the_connection_notifications_too() {
         "no in-process server `nowhere`"
     );
 }
+
+#[tokio::test]
+async fn a_request_knows_which_messages_came_before_it() {
+    // A thousand messages, a request, and one more message: the position is between the last two,
+    // however slowly the messages are read. The second round has most of them on the disk.
+    for backlog in [1 << 20, 1 << 10] {
+        let (positions, mut asked) = tokio::sync::mpsc::unbounded_channel();
+        let options = Options::new()
+            .backlog_limits(backlog, 1 << 30)
+            .on_permission(move |request| {
+                let positions = positions.clone();
+                async move {
+                    positions.send(request.position).expect("the test listens");
+                    Decision::deny("no")
+                }
+            });
+        let (_client, mut messages, mut engine) = Scripted::connect(options).await;
+        let mut lines = String::new();
+        for number in 0..1_000 {
+            lines += &format!("{{\"type\":\"tool_use_summary\",\"summary\":\"{number}\"}}\n");
+        }
+        let request = json!({ "type": "control_request", "request_id": "q1",
+            "request": can_use_bash("ls") });
+        lines += &format!("{request}\n");
+        lines += "{\"type\":\"tool_use_summary\",\"summary\":\"after\"}\n";
+        engine.say_text(lines).await;
+        // Served before anything was read.
+        engine.answer_to("q1").await;
+        let position = asked.recv().await.expect("it was asked");
+        for number in 0..1_000 {
+            assert!(messages.position() < position, "{number}");
+            messages.next().await.expect("a message").expect("no error");
+        }
+        assert_eq!(messages.position(), position);
+        messages.next().await.expect("a message").expect("no error");
+        assert!(messages.position() > position);
+    }
+}
