@@ -1,17 +1,20 @@
 //! Events of a run, in one vocabulary for every engine.
 //!
-//! [`Normaliser`] turns the messages of an engine into [`Body`]s; [`Sequence`] numbers them and
-//! puts them into the envelope [`Event`]. Both are pure: no I/O, no clock.
+//! [`Normaliser`] turns the messages of an engine into [`Draft`]s; [`Ledger`] follows them and ends
+//! the run; [`Sequence`] numbers them and puts them into the envelope [`Event`]. All are pure: no
+//! I/O, no clock.
 //!
 //! ```
-//! use falconer_event::{Body, End, Normaliser, Run};
+//! use falconer_event::{Body, End, Ledger, Normaliser, Run};
 //! use falconer_protocol::Message;
 //!
 //! let mut normaliser = Normaliser::new(Run::default());
 //! let line = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s"}"#;
 //! let message: Message = serde_json::from_str(line)?;
 //! let mut drafts = normaliser.message(&message);
-//! drafts.extend(normaliser.end(End::default()));
+//! let mut ledger = Ledger::default();
+//! drafts.iter().for_each(|draft| ledger.observe(draft));
+//! drafts.extend(ledger.end(End::default()));
 //! assert!(matches!(drafts[0].body, Body::RunStarted(_)));
 //! assert!(matches!(drafts[drafts.len() - 1].body, Body::RunCompleted(_)));
 //! # Ok::<(), serde_json::Error>(())
@@ -26,6 +29,7 @@ mod envelope;
 mod failure;
 mod id;
 mod image;
+mod ledger;
 mod normalise;
 mod preview;
 mod prompt;
@@ -44,7 +48,8 @@ pub use envelope::{Draft, Event, Sequence, Source};
 pub use failure::FailureKind;
 pub use id::{ItemId, RunId, TurnNumber};
 pub use image::{Image, ImageData};
-pub use normalise::{End, Normaliser, Run};
+pub use ledger::{End, Ledger};
+pub use normalise::{Normaliser, Run};
 pub use preview::Preview;
 pub use prompt::{Attachment, Prompt, PromptDelivery, PromptState};
 pub use request::{

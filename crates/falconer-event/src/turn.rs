@@ -109,6 +109,9 @@ impl Failure {
     }
 }
 
+/// The class of a turn that somebody stopped.
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
 /// A call that was not permitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use falconer::Message;
 use falconer_cassette::{Cassette, Direction, Entry};
 use falconer_event::{
-    Body, Draft, End, Event, Item, ItemContent, Normaliser, PermissionRequested, Prompt,
+    Body, Draft, End, Event, Item, ItemContent, Ledger, Normaliser, PermissionRequested, Prompt,
     PromptDelivery, PromptState, Run, RunId, Sequence, Source,
 };
 use jiff::Timestamp;
@@ -17,6 +17,7 @@ pub(super) fn events(cassette: &Cassette) -> (Vec<Event>, usize) {
     "recorded".clone_into(&mut about.engine);
     let mut reading = Reading {
         normaliser: Normaliser::new(about),
+        ledger: Ledger::default(),
         sequence: Sequence::new("recorded"),
         run: RunId::from("recorded"),
         events: Vec::new(),
@@ -31,13 +32,16 @@ pub(super) fn events(cassette: &Cassette) -> (Vec<Event>, usize) {
         end.stderr = vec![format!("the engine ended with code {code}")];
     }
     let last = cassette.entries.last().map_or(0, |entry| entry.t_ms);
-    let drafts = reading.normaliser.end(end);
+    let left = reading.normaliser.finish();
+    reading.add(last, left);
+    let drafts = reading.ledger.end(end);
     reading.add(last, drafts);
     (reading.events, reading.unreadable)
 }
 
 struct Reading {
     normaliser: Normaliser,
+    ledger: Ledger,
     sequence: Sequence,
     run: RunId,
     events: Vec<Event>,
@@ -55,6 +59,7 @@ impl Reading {
             Direction::Out => match serde_json::from_value::<Message>(entry.line.clone()) {
                 Ok(message) => {
                     let drafts = self.normaliser.message(&message);
+                    drafts.iter().for_each(|draft| self.ledger.observe(draft));
                     self.add(entry.t_ms, drafts);
                 }
                 Err(_) => self.unreadable += 1,

@@ -20,9 +20,6 @@ use crate::body::{Body, Limit, LimitClass, Task, Unknown, Warning};
 use crate::envelope::{Draft, Source};
 use crate::id::{ItemId, TurnNumber};
 use crate::spending::Spending;
-use crate::turn::{Tokens, TurnCompleted};
-
-pub use ending::End;
 
 use recent::{Blocks, Finished};
 
@@ -50,19 +47,17 @@ pub struct Run {
 /// Turns the messages of one run into events.
 ///
 /// Exactly one `run.started`, as soon as the session is known; a `turn.completed` for every
-/// result; every action that began is completed; `run.completed` exactly once, last.
+/// result. The end of the run, and of what its engine leaves open, is told by
+/// [`Ledger`](crate::Ledger).
 #[derive(Debug, Default)]
 pub struct Normaliser {
     run: Run,
     /// The engine's id of the session, once it is known.
     session: Option<String>,
     has_started: bool,
-    has_ended: bool,
     /// Turns without a result yet; results may be held back, so there may be several.
     open_turns: VecDeque<OpenTurn>,
     turns: u32,
-    last: Option<TurnCompleted>,
-    tokens: Tokens,
     spending: Spending,
     actions: BTreeMap<ToolUseId, Open>,
     done: Finished,
@@ -125,6 +120,22 @@ impl Normaliser {
         }
     }
 
+    /// Continues for an engine that is started anew in a run that has had this many turns.
+    #[must_use]
+    pub fn after_turns(mut self, turns: u32) -> Self {
+        self.turns = turns;
+        self
+    }
+
+    /// Returns what is left to say when no more messages come.
+    pub fn finish(&mut self) -> Vec<Draft> {
+        let mut out = Vec::new();
+        if self.is_reset {
+            self.reset(None, &mut out);
+        }
+        out
+    }
+
     /// Returns the facts that `run.started` will contain beside those of the engine.
     pub fn about(&mut self) -> &mut Run {
         &mut self.run
@@ -149,9 +160,7 @@ impl Normaliser {
     /// Turns a message into events.
     pub fn message(&mut self, message: &Message) -> Vec<Draft> {
         let mut out = Vec::new();
-        if !self.has_ended {
-            self.dispatch(message, &mut out);
-        }
+        self.dispatch(message, &mut out);
         out
     }
 

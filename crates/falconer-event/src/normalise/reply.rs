@@ -12,9 +12,6 @@ impl Normaliser {
     /// `error`, or a result message.
     pub fn reply(&mut self, reply: &Value) -> Vec<Draft> {
         let mut out = Vec::new();
-        if self.has_ended {
-            return out;
-        }
         if reply["type"] == "result"
             && let Ok(result) = serde_json::from_value::<ResultMessage>(reply.clone())
         {

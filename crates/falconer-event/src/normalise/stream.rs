@@ -98,14 +98,6 @@ impl Normaliser {
             out.push(cut_off(id, writing));
         }
     }
-
-    /// Nothing stays open at the end of a run.
-    pub(super) fn end_all_writing(&mut self, out: &mut Vec<Draft>) {
-        self.end_writing(self.turn(), out);
-        for (id, writing) in std::mem::take(&mut self.writing) {
-            out.push(cut_off(id, writing));
-        }
-    }
 }
 
 impl Writing {

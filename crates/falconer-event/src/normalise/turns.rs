@@ -12,7 +12,7 @@ use crate::body::{Body, RunStarted, SessionChanged};
 use crate::envelope::{Draft, Source};
 use crate::failure::FailureKind;
 use crate::id::TurnNumber;
-use crate::turn::{Denial, Failure, Tokens, TurnCompleted, TurnStarted};
+use crate::turn::{Denial, Failure, INTERRUPTED, Tokens, TurnCompleted, TurnStarted};
 
 impl Normaliser {
     /// A turn begins; the first one tells that the run has started.
@@ -181,8 +181,6 @@ impl Normaliser {
             );
             out[before].turn = turn;
         }
-        self.tokens += completed.tokens;
-        self.last = Some(completed.clone());
         out.push(Draft {
             turn,
             ..Draft::new(Source::Agent, Body::TurnCompleted(Box::new(completed)))
@@ -277,9 +275,6 @@ fn failure(result: &ResultMessage) -> Failure {
         .unwrap_or_else(|| "the engine reports an error without a word".to_owned());
     Failure::new(class(result), text)
 }
-
-/// The class of a turn that somebody stopped.
-pub(super) const INTERRUPTED: &str = "interrupted";
 
 fn is_interrupted(result: &ResultMessage) -> bool {
     let reason = result.terminal_reason.as_ref();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use falconer_event::{
-    Action, Body, Draft, End, Failure, ItemContent, Normaliser, Run, RunCompleted, Task, Tokens,
-    TurnCompleted,
+    Action, Body, Draft, End, Failure, ItemContent, Ledger, Normaliser, Run, RunCompleted, Task,
+    Tokens, TurnCompleted,
 };
 use falconer_protocol::Message;
 use serde_json::Value;
@@ -86,9 +86,17 @@ fn events_until(messages: &[Message], end: &End) -> Vec<Draft> {
         .iter()
         .flat_map(|message| normaliser.message(message))
         .collect();
-    drafts.extend(normaliser.end(end.clone()));
-    assert!(normaliser.end(End::default()).is_empty(), "a run ends once");
+    close(&mut normaliser, &mut drafts, end.clone());
     drafts
+}
+
+/// Ends a run after these events.
+pub(crate) fn close(normaliser: &mut Normaliser, drafts: &mut Vec<Draft>, end: End) {
+    drafts.extend(normaliser.finish());
+    let mut ledger = Ledger::default();
+    drafts.iter().for_each(|draft| ledger.observe(draft));
+    drafts.extend(ledger.end(end));
+    assert!(ledger.end(End::default()).is_empty(), "a run ends once");
 }
 
 /// One line for an event: what a reviewer wants to see.

@@ -1,9 +1,12 @@
 //! Replies without a stream, failures, and what comes at the wrong time.
 
 use falconer_event::{
-    Body, Draft, End, Failure, ItemContent, Normaliser, Outcome, Run, RunCompleted, TurnCompleted,
+    Body, Draft, End, Failure, ItemContent, Ledger, Normaliser, Outcome, Run, RunCompleted,
+    TurnCompleted,
 };
 use serde_json::{Value, json};
+
+use crate::cassettes::close;
 
 fn turn(drafts: &[Draft]) -> &TurnCompleted {
     let turns = drafts.iter().filter_map(|draft| match &draft.body {
@@ -97,7 +100,7 @@ fn the_text_of_a_failure_comes_from_the_first_place_that_has_one() {
 }
 
 fn ended(end: End) -> Vec<Draft> {
-    Normaliser::new(Run::default()).end(end)
+    Ledger::default().end(end)
 }
 
 #[test]
@@ -119,19 +122,6 @@ fn a_run_that_never_had_a_session_still_ends_with_its_reason() {
     assert_eq!(run.failure.as_ref().unwrap().class, "spawn");
     assert_eq!(run.stderr, ["last words"]);
     assert_eq!(run.native_session, None);
-}
-
-#[test]
-fn nothing_comes_after_the_end() {
-    let mut normaliser = Normaliser::new(Run::default());
-    normaliser.end(End::default());
-    let init = json!({"type": "system", "subtype": "init", "cwd": "/p", "session_id": "s"});
-    assert_eq!(
-        normaliser.message(&serde_json::from_value(init).unwrap()),
-        []
-    );
-    assert_eq!(normaliser.reply(&json!("late")), []);
-    assert_eq!(normaliser.end(End::default()), []);
 }
 
 #[test]
@@ -180,10 +170,11 @@ fn an_init_that_repeats_itself_begins_no_turn() {
     ];
     for (name, messages, turns) in cases {
         let mut normaliser = Normaliser::new(Run::default());
+        let mut drafts = Vec::new();
         for message in messages {
-            normaliser.message(&serde_json::from_value(message.clone()).unwrap());
+            drafts.extend(normaliser.message(&serde_json::from_value(message.clone()).unwrap()));
         }
-        let drafts = normaliser.end(End::default());
+        close(&mut normaliser, &mut drafts, End::default());
         let Body::RunCompleted(run) = &drafts[drafts.len() - 1].body else {
             panic!("{name}: {drafts:?}");
         };
@@ -207,7 +198,7 @@ fn what_was_being_written_is_kept_when_the_run_ends() {
     for line in lines {
         drafts.extend(normaliser.message(&serde_json::from_value(line).unwrap()));
     }
-    drafts.extend(normaliser.end(End::default()));
+    close(&mut normaliser, &mut drafts, End::default());
     let offsets: Vec<u64> = (drafts.iter())
         .filter_map(|draft| match &draft.body {
             Body::ItemDelta { offset, .. } => Some(*offset),
@@ -229,7 +220,7 @@ pub(crate) fn all_of(lines: &[Value]) -> Vec<Draft> {
     for line in lines {
         drafts.extend(normaliser.message(&serde_json::from_value(line.clone()).unwrap()));
     }
-    drafts.extend(normaliser.end(End::default()));
+    close(&mut normaliser, &mut drafts, End::default());
     drafts
 }
 
@@ -298,7 +289,7 @@ fn a_run_costs_what_it_costs_whatever_the_engine_begins_with() {
     for line in lines {
         drafts.extend(normaliser.message(&serde_json::from_value(line).unwrap()));
     }
-    drafts.extend(normaliser.end(End::default()));
+    close(&mut normaliser, &mut drafts, End::default());
     let costs: Vec<f64> = turns(&drafts)
         .iter()
         .map(|turn| turn.total_cost_usd)
