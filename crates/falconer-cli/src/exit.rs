@@ -212,7 +212,10 @@ impl From<falconer_session::Error> for Fault {
     fn from(error: falconer_session::Error) -> Self {
         use falconer_session::Error as Session;
         match error {
-            Session::Engine(error) => error.into(),
+            Session::Engine(error) => match error.into_source::<Error>() {
+                Ok(error) => error.into(),
+                Err(error) => Self::new(Exit::Internal, error, "run it again"),
+            },
             Session::Lock(LockError::Held { .. }) => Self::new(
                 Exit::Session,
                 &error,

@@ -51,7 +51,7 @@ pub use image::{Image, ImageData};
 pub use ledger::{End, Ledger};
 pub use normalise::{Normaliser, Run};
 pub use preview::Preview;
-pub use prompt::{Attachment, Prompt, PromptDelivery, PromptState};
+pub use prompt::{Attachment, Delivery, Prompt, PromptState};
 pub use request::{
     PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested, QuestionResolved,
     Resolution, Shown,

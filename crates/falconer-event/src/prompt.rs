@@ -10,7 +10,7 @@ pub struct Prompt {
     /// The text; pictures and documents are only named, see `attachments`.
     pub text: String,
     /// Treatment while the agent is at work.
-    pub delivery: PromptDelivery,
+    pub delivery: Delivery,
     /// Progress.
     pub state: PromptState,
     /// Files that came with it.
@@ -26,7 +26,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// A message that was accepted.
-    pub fn queued(text: impl Into<String>, delivery: PromptDelivery) -> Self {
+    pub fn queued(text: impl Into<String>, delivery: Delivery) -> Self {
         Self {
             text: text.into(),
             delivery,
@@ -42,7 +42,7 @@ impl Prompt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum PromptDelivery {
+pub enum Delivery {
     /// It waits until the turns before it are over.
     #[default]
     Queue,
@@ -50,6 +50,34 @@ pub enum PromptDelivery {
     Steer,
     /// The turn under way is ended for it.
     Interrupt,
+}
+
+impl Delivery {
+    /// Returns the word for it, as JSON and databases have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Steer => "steer",
+            Self::Interrupt => "interrupt",
+        }
+    }
+}
+
+impl std::str::FromStr for Delivery {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let all = [Self::Queue, Self::Steer, Self::Interrupt];
+        all.into_iter()
+            .find(|delivery| delivery.as_str() == word)
+            .ok_or_else(|| format!("unknown delivery {word:?}: use queue, steer or interrupt"))
+    }
+}
+
+impl std::fmt::Display for Delivery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// The progress of a message.

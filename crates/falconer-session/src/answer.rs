@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use falconer::PermissionMode;
 use falconer_event::Shown;
+use falconer_protocol::permission::PermissionMode;
 use serde_json::{Map, Value};
 
 /// An answer to one request: about exactly what was shown, by somebody.

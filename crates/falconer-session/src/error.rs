@@ -1,5 +1,6 @@
 //! What can go wrong when a session is started or told something.
 
+use crate::engine::EngineError;
 use crate::lock::LockError;
 
 /// Why a session did not start, or did not do what it was told.
@@ -39,7 +40,7 @@ pub enum Error {
     Answer(#[from] AnswerError),
     /// The engine refused, failed or did not answer.
     #[error(transparent)]
-    Engine(#[from] falconer::Error),
+    Engine(#[from] EngineError),
 }
 
 /// Why an answer does not count. Nothing was allowed by it.

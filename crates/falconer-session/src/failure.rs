@@ -1,6 +1,5 @@
 //! Why a run failed, in words a program can match.
 
-use falconer::FailureClass;
 use falconer_event::Failure;
 
 /// The classes of failure that this crate gives a run, beside those of
@@ -66,44 +65,8 @@ impl RunFailure {
         }
     }
 
-    pub(crate) fn with(self, text: impl Into<String>) -> Failure {
+    /// Returns the failure with these words.
+    pub fn with(self, text: impl Into<String>) -> Failure {
         Failure::new(self.class(), text).hint(self.advice())
-    }
-}
-
-/// What an error of the engine means for a run that had not started, or had.
-pub(crate) fn of_error(error: &falconer::Error, otherwise: RunFailure) -> Failure {
-    let kind = match error {
-        falconer::Error::Failed(failure) if failure.class == FailureClass::SessionNotFound => {
-            RunFailure::SessionNotFound
-        }
-        // Without streaming the engine says it on stderr only.
-        falconer::Error::EngineEnded { stderr, .. } if says_not_found(stderr) => {
-            RunFailure::SessionNotFound
-        }
-        _ => otherwise,
-    };
-    let failure = kind.with(error.to_string());
-    match error {
-        // Nothing ran, and the error knows better what is to be done than "see doctor".
-        falconer::Error::Isolation(_)
-        | falconer::Error::InvalidOptions { .. }
-        | falconer::Error::WorkingDirectory { .. }
-        | falconer::Error::HooksFailOpen { .. } => failure.hint(error.advice()),
-        _ => failure,
-    }
-}
-
-fn says_not_found(stderr: &[String]) -> bool {
-    let found = |line: &String| line.to_ascii_lowercase().contains("no conversation found");
-    stderr.iter().any(found)
-}
-
-pub(crate) fn stderr_of(error: &falconer::Error) -> Vec<String> {
-    match error {
-        falconer::Error::EngineEnded { stderr, .. }
-        | falconer::Error::Timeout { stderr, .. }
-        | falconer::Error::NoResult { stderr } => stderr.clone(),
-        _ => Vec::new(),
     }
 }

@@ -1,12 +1,13 @@
 //! Telling a live session what to do.
 
-use falconer::{PermissionMode, Prompt};
+use falconer_event::Delivery;
+use falconer_protocol::permission::PermissionMode;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::info::EngineInfo;
-use crate::message::{Cancelled, Delivery, Message, MessageId};
+use crate::message::{Cancelled, Message, MessageId};
 
 /// A handle on a live session; cheap to clone.
 ///
@@ -39,16 +40,16 @@ impl SessionHandle {
     ///
     /// # Errors
     /// [`Error::QueueFull`], [`Error::Over`], [`Error::WindingDown`].
-    pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<MessageId, Error> {
-        self.deliver(prompt, Delivery::Queue).await
+    pub async fn send(&self, message: impl Into<Message>) -> Result<MessageId, Error> {
+        self.deliver(message, Delivery::Queue).await
     }
 
     /// Pushes a message into the turn under way.
     ///
     /// # Errors
     /// As [`SessionHandle::send`].
-    pub async fn steer(&self, prompt: impl Into<Prompt>) -> Result<MessageId, Error> {
-        self.deliver(prompt, Delivery::Push).await
+    pub async fn steer(&self, message: impl Into<Message>) -> Result<MessageId, Error> {
+        self.deliver(message, Delivery::Steer).await
     }
 
     /// Sends a message as the caller chooses.
@@ -57,10 +58,10 @@ impl SessionHandle {
     /// As [`SessionHandle::post`].
     pub async fn deliver(
         &self,
-        prompt: impl Into<Prompt>,
+        message: impl Into<Message>,
         delivery: Delivery,
     ) -> Result<MessageId, Error> {
-        self.post(Message::new(prompt).delivery(delivery)).await
+        self.post(message.into().delivery(delivery)).await
     }
 
     /// Sends a message with what the record is to say about it.

@@ -1,7 +1,5 @@
 //! What an engine says about itself when it starts.
 
-use falconer::protocol::control::InitializeResponse;
-
 /// What there is to choose from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -34,23 +32,4 @@ pub struct ModelInfo {
     pub name: String,
     /// What it is good for.
     pub description: String,
-}
-
-impl EngineInfo {
-    pub(crate) fn of(hello: &InitializeResponse) -> Self {
-        let commands = hello.commands.iter().map(|command| CommandInfo {
-            name: command.name.clone(),
-            description: command.description.clone().unwrap_or_default(),
-            argument_hint: command.argument_hint.clone().unwrap_or_default(),
-        });
-        let models = hello.models.iter().map(|model| ModelInfo {
-            id: model.value.clone(),
-            name: (model.display_name.clone()).unwrap_or_else(|| model.value.clone()),
-            description: model.description.clone().unwrap_or_default(),
-        });
-        Self {
-            commands: commands.collect(),
-            models: models.collect(),
-        }
-    }
 }

@@ -28,8 +28,10 @@
 //! ```
 
 mod answer;
+mod claude;
 mod clock;
 mod digest;
+pub mod engine;
 mod error;
 mod exchange;
 mod failure;
@@ -52,15 +54,16 @@ pub use clock::{Clock, SystemClock};
 pub use error::{AnswerError, Error};
 pub use exchange::Exchange;
 pub use failure::RunFailure;
+pub use falconer_event::Delivery;
 pub use falconer_secret::{MaskedWriter, REDACTED, Redactor};
 pub use handle::SessionHandle;
 pub use info::{CommandInfo, EngineInfo, ModelInfo};
 pub use limits::{LimitKind, Limits, Retries, SideEffects};
 pub use lock::{Holder, LockError, SessionLock, SessionLocks};
-pub use message::{Cancelled, Delivery, Message, MessageId};
+pub use message::{Cancelled, Message, MessageId, Part};
 pub use policy::{Effect, Explanation, Policy, PolicyError, Restrictions, sensitive_patterns};
 pub use resume_line::ResumeLine;
 pub use session::Session;
 pub use spec::{LastExchange, Lifetime, OnMissing, Resume, SessionSpec};
 pub use stream::{EventStream, Outlet};
-pub use transcript::{Entry, replay};
+pub use transcript::{Archive, Entry, replay};

@@ -1,8 +1,7 @@
 //! A message to the agent, with everything the record wants to know about it.
 
-use falconer::Prompt;
-use falconer::protocol::content::{Content, ContentBlock, MediaSource};
-use falconer_event::{Attachment, Prompt as Shown, PromptDelivery};
+use falconer_event::{Attachment, Delivery, Prompt as Shown};
+use uuid::Uuid;
 
 /// Names a message that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -27,19 +26,6 @@ impl std::fmt::Display for MessageId {
     }
 }
 
-/// What happens to a message while the agent is at work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Delivery {
-    /// It waits until the turns before it are over.
-    #[default]
-    Queue,
-    /// The agent reads it along the way.
-    Push,
-    /// The turn under way is ended for it.
-    Interrupt,
-}
-
 /// What became of the wish to take a message back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -52,26 +38,63 @@ pub enum Cancelled {
 
 /// A message to the agent.
 ///
-/// Its id is that of the prompt, if it has one; a message with an id that was accepted before is
-/// accepted without being sent again.
+/// A message with an id that was accepted before is accepted without being sent again. Anything
+/// that reads like a message is one: `"text"`, a `String`, a list of [parts](Part).
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Message {
-    pub(crate) prompt: Prompt,
+    pub(crate) id: Option<Uuid>,
+    pub(crate) parts: Vec<Part>,
     pub(crate) delivery: Delivery,
     pub(crate) by: Option<String>,
     pub(crate) attachments: Option<Vec<Attachment>>,
 }
 
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Text. A message that is one text may be a command of the engine.
+    Text(String),
+    /// A picture.
+    Image {
+        /// What it is.
+        media_type: String,
+        /// Its bytes in base64.
+        data: String,
+    },
+    /// A document.
+    Document {
+        /// The name people gave it.
+        name: String,
+        /// What it is.
+        media_type: String,
+        /// Its bytes in base64.
+        data: String,
+    },
+}
+
 impl Message {
     /// A message that waits for its turn.
-    pub fn new(prompt: impl Into<Prompt>) -> Self {
+    pub fn new(content: impl Into<Self>) -> Self {
+        content.into()
+    }
+
+    /// A message of several parts.
+    pub fn parts(parts: Vec<Part>) -> Self {
         Self {
-            prompt: prompt.into(),
+            id: None,
+            parts,
             delivery: Delivery::default(),
             by: None,
             attachments: None,
         }
+    }
+
+    /// Gives it an id of the caller's choice; sending the same id twice sends once.
+    pub fn id(mut self, id: Uuid) -> Self {
+        self.id = Some(id);
+        self
     }
 
     /// What happens to it while the agent is at work.
@@ -87,7 +110,7 @@ impl Message {
     }
 
     /// What comes with it, by the names people gave; otherwise the pictures and documents of
-    /// the prompt are counted.
+    /// the message are counted.
     pub fn attachments(mut self, attachments: impl IntoIterator<Item = Attachment>) -> Self {
         self.attachments = Some(attachments.into_iter().collect());
         self
@@ -95,81 +118,86 @@ impl Message {
 
     /// As its item shows it.
     pub(crate) fn shown(&self) -> Shown {
-        let content = &self.prompt.input().message.content;
-        let mut shown = Shown::queued(text_of(content), delivery_of(self.delivery));
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Image { .. } | Part::Document { .. } => None,
+        });
+        let text = texts.collect::<Vec<&str>>().join("\n");
+        let mut shown = Shown::queued(text, self.delivery);
         shown.by.clone_from(&self.by);
         shown.attachments = match &self.attachments {
             Some(named) => named.clone(),
-            None => media_of(content),
+            None => self.parts.iter().filter_map(Part::attachment).collect(),
         };
         shown
     }
 }
 
-fn delivery_of(delivery: Delivery) -> PromptDelivery {
-    match delivery {
-        Delivery::Queue => PromptDelivery::Queue,
-        Delivery::Push => PromptDelivery::Steer,
-        Delivery::Interrupt => PromptDelivery::Interrupt,
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
     }
 }
 
-fn text_of(content: &Content) -> String {
-    match content {
-        Content::Text(text) => text.clone(),
-        Content::Blocks(blocks) => {
-            let texts = blocks.iter().filter_map(|block| match block {
-                ContentBlock::Text(block) => Some(block.text.as_str()),
-                _ => None,
-            });
-            texts.collect::<Vec<&str>>().join("\n")
+impl From<&String> for Message {
+    fn from(text: &String) -> Self {
+        Self::from(text.clone())
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Self::parts(vec![Part::Text(text)])
+    }
+}
+
+impl From<Vec<Part>> for Message {
+    fn from(parts: Vec<Part>) -> Self {
+        Self::parts(parts)
+    }
+}
+
+impl Part {
+    /// The part as something that came with the message.
+    fn attachment(&self) -> Option<Attachment> {
+        match self {
+            Self::Text(_) => None,
+            Self::Image { media_type, data } => {
+                Some(Attachment::new("image", media_type, length(data)))
+            }
+            Self::Document {
+                name,
+                media_type,
+                data,
+            } => Some(Attachment::new(name, media_type, length(data))),
         }
     }
 }
 
-fn media_of(content: &Content) -> Vec<Attachment> {
-    let Content::Blocks(blocks) = content else {
-        return Vec::new();
-    };
-    let media = blocks.iter().filter_map(|block| match block {
-        ContentBlock::Image(image) => Some(medium("image", &image.source)),
-        ContentBlock::Document(document) => {
-            let name = document.title.as_deref().unwrap_or("document");
-            Some(medium(name, &document.source))
-        }
-        _ => None,
-    });
-    media.collect()
-}
-
-fn medium(name: &str, source: &MediaSource) -> Attachment {
-    match source {
-        MediaSource::Base64(source) => {
-            // Four letters are three bytes, less what is filled up.
-            let filled = source.data.bytes().rev().take_while(|byte| *byte == b'=');
-            let bytes = (source.data.len() / 4 * 3).saturating_sub(filled.count());
-            Attachment::new(name, &*source.media_type, bytes as u64)
-        }
-        _ => Attachment::new(name, "", 0),
-    }
+/// Returns the bytes that base64 stands for: four letters are three, less what is filled up.
+fn length(data: &str) -> u64 {
+    let filled = data.bytes().rev().take_while(|byte| *byte == b'=').count();
+    (data.len() / 4 * 3).saturating_sub(filled) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falconer::protocol::content::{ImageBlock, TextBlock};
 
     #[test]
     fn a_message_shows_its_text_and_names_its_media() {
-        let blocks = vec![
-            ContentBlock::Text(TextBlock::new("look at")),
-            ContentBlock::Image(Box::new(ImageBlock::base64("image/png", "aGVsbG8="))),
-            ContentBlock::Text(TextBlock::new("this")),
+        let parts = vec![
+            Part::Text("look at".to_owned()),
+            Part::Image {
+                media_type: "image/png".to_owned(),
+                data: "aGVsbG8=".to_owned(),
+            },
+            Part::Text("this".to_owned()),
         ];
-        let message = Message::new(blocks).delivery(Delivery::Push).by("anna");
+        let message = Message::new(parts).delivery(Delivery::Steer).by("anna");
         let shown = message.shown();
         assert_eq!(shown.text, "look at\nthis");
-        assert_eq!(shown.delivery, PromptDelivery::Steer);
+        assert_eq!(shown.delivery, Delivery::Steer);
         assert_eq!(shown.by.as_deref(), Some("anna"));
         assert_eq!(
             shown.attachments,

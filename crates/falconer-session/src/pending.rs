@@ -7,60 +7,32 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use falconer::protocol::control::{CanUseTool, Elicitation};
-use falconer::protocol::permission::{PermissionDestination, PermissionUpdate, SetMode};
-use falconer::protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
-use falconer::{Decision, ElicitationAnswer};
 use falconer_event::{
     Body, PermissionRequested, PermissionResolved, QuestionKind, QuestionRequested,
     QuestionResolved, Resolution, Shown,
 };
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answer, Verdict};
 use crate::digest;
+use crate::engine::{Ask, Question, Reply};
 use crate::error::AnswerError;
-use crate::session::Judged;
-
-/// What the engine wants to know.
-#[derive(Debug)]
-pub(crate) enum Ask {
-    Tool(Box<CanUseTool>, oneshot::Sender<Decision>),
-    Form(Box<Elicitation>, oneshot::Sender<ElicitationAnswer>),
-}
-
-/// What the engine asks, on its way to the session.
-#[derive(Debug)]
-pub(crate) enum Asked {
-    /// Somebody has to decide.
-    Request {
-        ask: Ask,
-        judged: Judged,
-        withdrawn: CancellationToken,
-    },
-    /// A tool is about to run; answered once all that was said before has been read.
-    Call(oneshot::Sender<()>),
-    /// Something went wrong that people have to know: a word a program can match, and a text.
-    Warning(&'static str, String),
-}
 
 /// The requests that are open.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     open: BTreeMap<String, Open>,
     /// Requests that ended without an answer: the engine must not take one for a denial.
-    unanswered: Vec<Ask>,
+    unanswered: Vec<Question>,
     made: u64,
 }
 
 #[derive(Debug)]
 struct Open {
-    kind: Option<QuestionKind>,
     digest: String,
-    ask: Ask,
+    question: Question,
     /// `None` is never.
     expires: Option<Instant>,
     /// Cancelled when the request is settled; ends the watch for its withdrawal.
@@ -85,8 +57,6 @@ pub(crate) struct Around<'a> {
     pub(crate) within: Duration,
     /// Where the call would start.
     pub(crate) cwd: Option<&'a str>,
-    /// No rule may allow it.
-    pub(crate) needs_person: bool,
     /// What time it is, in RFC 3339.
     pub(crate) now: &'a str,
 }
@@ -115,15 +85,14 @@ impl Pending {
     }
 
     /// Enters a request; the body is to be announced. A time that no clock can show is never.
-    pub(crate) fn enter(&mut self, run: &str, ask: Ask, around: Around<'_>) -> Entered {
+    pub(crate) fn enter(&mut self, run: &str, question: Question, around: Around<'_>) -> Entered {
         self.made += 1;
         let id = format!("{run}.{}", self.made);
-        let (kind, digest, body) = describe(&id, &ask, &around);
+        let (digest, body) = describe(&id, &question.ask, &around);
         let settled = CancellationToken::new();
         let open = Open {
-            kind,
             digest: digest.clone(),
-            ask,
+            question,
             expires: Instant::now().checked_add(around.within),
             settled: settled.clone(),
             cwd: around.cwd.map(PathBuf::from),
@@ -143,11 +112,12 @@ impl Pending {
             return None;
         };
         let open = self.open.get(&answer.id)?;
-        let Ask::Tool(ask, _) = &open.ask else {
+        let ask = &open.question.ask;
+        if ask.kind == Some(QuestionKind::Elicitation) {
             return None;
-        };
+        }
         Some(Edit {
-            tool: ask.tool_name.clone(),
+            tool: ask.tool.clone(),
             cwd: open.cwd.clone(),
             asked: ask.input.clone(),
             input: input.clone(),
@@ -162,13 +132,14 @@ impl Pending {
         if open.digest != answer.digest {
             return Err(AnswerError::Changed(answer.id));
         }
-        if !fits(open, &answer.verdict) {
+        let ask = &open.question.ask;
+        if !fits(ask, &answer.verdict) {
             return Err(AnswerError::WrongKind(answer.id));
         }
         if answer.shown == Some(Shown::Part) && !answer.verdict.is_denial() {
             return Err(AnswerError::NotShown(answer.id));
         }
-        if matches!(answer.verdict, Verdict::ApprovePlan(_)) && !shows_plan(&open.ask) {
+        if matches!(answer.verdict, Verdict::ApprovePlan(_)) && !shows_plan(ask) {
             return Err(AnswerError::NoPlan(answer.id));
         }
         match self.open.remove(&answer.id) {
@@ -209,7 +180,7 @@ impl Pending {
         for (id, open) in std::mem::take(&mut self.open) {
             open.settled.cancel();
             bodies.push(resolved(&open, &id, Resolution::Expired, by, Some(reason)));
-            self.unanswered.push(open.ask);
+            self.unanswered.push(open.question);
         }
         bodies
     }
@@ -223,107 +194,59 @@ impl Pending {
         let open = self.open.remove(id)?;
         open.settled.cancel();
         let body = resolved(&open, id, how, by, Some(reason));
-        match open.ask {
-            // Who asked may be gone; then there is nobody to tell.
-            Ask::Tool(_, reply) => drop(reply.send(Decision::deny(reason))),
-            Ask::Form(_, reply) => drop(reply.send(ElicitationAnswer::Cancel)),
-        }
+        // An engine that no longer waits needs no answer.
+        open.question.answer(Reply::Undecided(reason.to_owned()));
         Some(body)
     }
 }
 
-fn describe(id: &str, ask: &Ask, around: &Around<'_>) -> (Option<QuestionKind>, String, Body) {
-    match ask {
-        Ask::Tool(ask, _) => match question_kind(&ask.tool_name) {
-            Some(kind) => {
-                let digest = digest::of(&ask.tool_name, &ask.input);
-                let mut asked = QuestionRequested::new(id, kind, ask.input.clone(), &*digest);
-                asked.tool_use_id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
-                asked.expires_at = around.expires_at();
-                (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
-            }
-            None => {
-                let asked = permission(id, ask, around);
-                let digest = asked.digest.clone();
-                (None, digest, Body::PermissionRequested(Box::new(asked)))
-            }
-        },
-        Ask::Form(ask, _) => {
-            let form = serde_json::to_value(ask).unwrap_or_default();
-            let digest = digest::of("elicitation", &form);
-            let kind = QuestionKind::Elicitation;
-            let mut asked = QuestionRequested::new(id, kind, form, &*digest);
-            asked.expires_at = around.expires_at();
-            (Some(kind), digest, Body::QuestionRequested(Box::new(asked)))
-        }
-    }
+fn describe(id: &str, ask: &Ask, around: &Around<'_>) -> (String, Body) {
+    let Some(kind) = ask.kind else {
+        let asked = permission(id, ask, around);
+        let digest = asked.digest.clone();
+        return (digest, Body::PermissionRequested(Box::new(asked)));
+    };
+    let digest = digest::of(&ask.tool, &ask.input);
+    let mut asked = QuestionRequested::new(id, kind, ask.input.clone(), &*digest);
+    asked.tool_use_id.clone_from(&ask.call);
+    asked.expires_at = around.expires_at();
+    (digest, Body::QuestionRequested(Box::new(asked)))
 }
 
-fn permission(id: &str, ask: &CanUseTool, around: &Around<'_>) -> PermissionRequested {
-    let mut asked = PermissionRequested::new(id, &*ask.tool_name, ask.input.clone(), "");
-    asked.tool_use_id = ask
-        .tool_use_id
-        .as_ref()
-        .map(|id| id.as_str().to_owned())
-        .unwrap_or_default();
-    asked.reason.clone_from(&ask.decision_reason);
-    asked.agent = ask.agent_id.as_ref().map(|id| id.as_str().to_owned());
+fn permission(id: &str, ask: &Ask, around: &Around<'_>) -> PermissionRequested {
+    let mut asked = PermissionRequested::new(id, &*ask.tool, ask.input.clone(), "");
+    asked.tool_use_id = ask.call.clone().unwrap_or_default();
+    asked.reason.clone_from(&ask.reason);
+    asked.agent.clone_from(&ask.agent);
     asked.title.clone_from(&ask.title);
     asked.description.clone_from(&ask.description);
     asked.blocked_path.clone_from(&ask.blocked_path);
     asked.cwd = around.cwd.map(str::to_owned);
-    asked.needs_person = around.needs_person;
+    asked.needs_person = ask.needs_person;
     asked.expires_at = around.expires_at();
-    let suggestions = ask.permission_suggestions.iter().flatten();
-    asked.suggestions = suggestions
-        .filter_map(|rule| serde_json::to_value(rule).ok())
-        .collect();
+    asked.suggestions.clone_from(&ask.suggestions);
     asked.digest = digest::of_permission(&asked);
     asked
 }
 
-/// Questions and plans come as tools.
-fn question_kind(tool: &str) -> Option<QuestionKind> {
-    match tool {
-        ASK_USER_QUESTION => Some(QuestionKind::Choice),
-        EXIT_PLAN_MODE => Some(QuestionKind::Plan),
-        _ => None,
-    }
-}
-
-/// Whether a tool is a question to the user.
-pub(crate) fn is_question(tool: &str) -> bool {
-    question_kind(tool).is_some()
-}
-
-fn fits(open: &Open, verdict: &Verdict) -> bool {
+fn fits(ask: &Ask, verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Deny(_) => true,
-        Verdict::DenyAndStop(_) => matches!(open.ask, Ask::Tool(..)),
-        Verdict::Allow | Verdict::AllowEdited(_) => open.kind.is_none(),
+        Verdict::DenyAndStop(_) => ask.kind != Some(QuestionKind::Elicitation),
+        Verdict::Allow | Verdict::AllowEdited(_) => ask.kind.is_none(),
         Verdict::AllowAlways(number) => {
-            open.kind.is_none() && suggestion(&open.ask, *number).is_some()
+            ask.kind.is_none() && ask.suggestions.get(*number).is_some()
         }
-        Verdict::Choices(_) => open.kind == Some(QuestionKind::Choice),
-        Verdict::ApprovePlan(_) => open.kind == Some(QuestionKind::Plan),
-        Verdict::Form(_) => open.kind == Some(QuestionKind::Elicitation),
+        Verdict::Choices(_) => ask.kind == Some(QuestionKind::Choice),
+        Verdict::ApprovePlan(_) => ask.kind == Some(QuestionKind::Plan),
+        Verdict::Form(_) => ask.kind == Some(QuestionKind::Elicitation),
     }
 }
 
-/// Whether the plan is part of what was shown.
+/// Returns `true` if the plan is part of what was shown.
 fn shows_plan(ask: &Ask) -> bool {
-    let plan = match ask {
-        Ask::Tool(ask, _) => ask.input.get("plan").and_then(Value::as_str),
-        Ask::Form(..) => None,
-    };
+    let plan = ask.input.get("plan").and_then(Value::as_str);
     plan.is_some_and(|plan| !plan.trim().is_empty())
-}
-
-fn suggestion(ask: &Ask, number: usize) -> Option<PermissionUpdate> {
-    match ask {
-        Ask::Tool(ask, _) => ask.permission_suggestions.as_ref()?.get(number).cloned(),
-        Ask::Form(..) => None,
-    }
 }
 
 /// Tells the engine. An error if it no longer listens: then the answer did not count.
@@ -353,13 +276,10 @@ fn settle(open: Open, answer: Answer) -> Result<Body, String> {
         Body::QuestionResolved(resolved) => resolved.shown = shown,
         _ => {}
     }
-    let heard = match open.ask {
-        Ask::Tool(ask, reply) => reply.send(decision(&ask, verdict)).is_ok(),
-        Ask::Form(_, reply) => reply.send(form(verdict)).is_ok(),
-    };
-    match heard {
-        true => Ok(body),
-        false => Err(id),
+    if open.question.answer(Reply::Decided(verdict)) {
+        Ok(body)
+    } else {
+        Err(id)
     }
 }
 
@@ -370,8 +290,7 @@ fn note(body: &mut Body, open: &Open, verdict: &Verdict) {
             resolved.edited = Some(input.clone());
         }
         (Body::PermissionResolved(resolved), Verdict::AllowAlways(number)) => {
-            let rule = suggestion(&open.ask, *number);
-            resolved.rule = rule.and_then(|rule| serde_json::to_value(rule).ok());
+            resolved.rule = open.question.ask.suggestions.get(*number).cloned();
         }
         (Body::QuestionResolved(resolved), Verdict::Choices(choices)) => {
             resolved.answers = Some(json!(choices));
@@ -386,53 +305,9 @@ fn note(body: &mut Body, open: &Open, verdict: &Verdict) {
     }
 }
 
-fn decision(ask: &CanUseTool, verdict: Verdict) -> Decision {
-    match verdict {
-        Verdict::Allow | Verdict::ApprovePlan(None) => Decision::allow(),
-        Verdict::AllowEdited(input) => Decision::allow_with_input(input),
-        Verdict::AllowAlways(number) => {
-            let rule = ask
-                .permission_suggestions
-                .as_ref()
-                .and_then(|all| all.get(number));
-            rule.map_or_else(Decision::allow, |rule| Decision::allow_always(rule.clone()))
-        }
-        Verdict::ApprovePlan(Some(mode)) => {
-            Decision::allow_always(PermissionUpdate::SetMode(SetMode {
-                mode,
-                destination: PermissionDestination::Session,
-                ..SetMode::default()
-            }))
-        }
-        Verdict::Choices(choices) => {
-            let joined: BTreeMap<_, _> = choices
-                .into_iter()
-                .map(|(question, chosen)| (question, chosen.join(", ")))
-                .collect();
-            let mut input = ask.input.clone();
-            match input.as_object_mut() {
-                Some(fields) => drop(fields.insert("answers".to_owned(), json!(joined))),
-                None => return Decision::deny("the question could not be read"),
-            }
-            Decision::allow_with_input(input)
-        }
-        Verdict::Deny(reason) => Decision::deny(reason),
-        Verdict::DenyAndStop(reason) => Decision::deny_and_stop(reason),
-        // Not let in by `fits`; on the safe side all the same.
-        Verdict::Form(_) => Decision::deny("a form is no answer to a tool call"),
-    }
-}
-
-fn form(verdict: Verdict) -> ElicitationAnswer {
-    match verdict {
-        Verdict::Form(fields) => ElicitationAnswer::Accept(fields),
-        _ => ElicitationAnswer::Decline,
-    }
-}
-
 fn resolved(open: &Open, id: &str, how: Resolution, by: &str, message: Option<&str>) -> Body {
     let message = message.map(str::to_owned);
-    match open.kind {
+    match open.question.ask.kind {
         None => {
             let mut resolved = PermissionResolved::new(id, how, by);
             resolved.message = message;

@@ -9,7 +9,9 @@ use falconer_event::{Run, RunId};
 use falconer_secret::Redactor;
 use futures_util::future::BoxFuture;
 
+use crate::claude::Claude;
 use crate::clock::{Clock, SystemClock};
+use crate::engine::Engine;
 use crate::exchange::Exchange;
 use crate::limits::{Limits, Retries};
 use crate::lock::SessionLocks;
@@ -25,8 +27,9 @@ pub struct SessionSpec {
     pub(crate) run: RunId,
     pub(crate) last_event: u64,
     pub(crate) locks: SessionLocks,
-    pub(crate) options: Options,
-    pub(crate) transport: Option<Box<dyn Transport>>,
+    pub(crate) claude: Claude,
+    /// In the place of `claude`.
+    pub(crate) engine: Option<Box<dyn Engine>>,
     pub(crate) about: Run,
     pub(crate) warnings: Vec<(String, String)>,
     pub(crate) resume: Option<Resume>,
@@ -113,17 +116,6 @@ impl Resume {
     pub fn is_fork(&self) -> bool {
         self.fork
     }
-
-    pub(crate) fn apply(&self, options: Options) -> Options {
-        let mut options = options.resume(&self.session);
-        if let Some(at) = &self.at {
-            options = options.resume_at(at);
-        }
-        match self.fork {
-            true => options.fork_session(),
-            false => options,
-        }
-    }
 }
 
 impl SessionSpec {
@@ -136,8 +128,8 @@ impl SessionSpec {
             run: uuid::Uuid::new_v4().to_string().into(),
             last_event: 0,
             locks,
-            options: Options::new(),
-            transport: None,
+            claude: Claude::default(),
+            engine: None,
             about,
             warnings: Vec::new(),
             resume: None,
@@ -171,15 +163,21 @@ impl SessionSpec {
         self
     }
 
-    /// How the engine is started.
+    /// How an engine that speaks the Claude protocol is started.
     pub fn options(mut self, options: Options) -> Self {
-        self.options = options;
+        self.claude.options = options;
         self
     }
 
-    /// Another engine than the official CLI.
+    /// Another engine than the official CLI that speaks the Claude protocol.
     pub fn through(mut self, transport: impl Transport) -> Self {
-        self.transport = Some(Box::new(transport));
+        self.claude.through(Box::new(transport));
+        self
+    }
+
+    /// An engine of any other kind, in the place of one that speaks the Claude protocol.
+    pub fn engine(mut self, engine: impl Engine) -> Self {
+        self.engine = Some(Box::new(engine));
         self
     }
 

@@ -39,6 +39,7 @@ mod time;
 mod watch;
 
 pub use error::{Entity, Error, Result};
+pub use falconer_event::Delivery;
 pub use id::{
     AuditId, BlobHash, BlobId, Fence, MessageId, NodeId, RequestId, RuleId, SessionId, TokenHash,
     TokenId,
@@ -49,9 +50,9 @@ pub use query::{
 };
 pub use record::{
     Append, Attachment, AuditRecord, BlobRecord, Claim, Counts, Death, Decided, DecisionRecord,
-    Delivery, EventRow, Guard, InputRecord, InputState, Inserted, LastTurn, Lease, LivePatch,
-    Moved, NewAudit, NewBlob, NewEvent, NewInput, NewRequest, NewRule, NewSession, NewToken, Node,
-    Owner, Process, RequestKind, RequestRecord, RequestState, RuleEffect, RulePatch, RuleRecord,
+    EventRow, Guard, InputRecord, InputState, Inserted, LastTurn, Lease, LivePatch, Moved,
+    NewAudit, NewBlob, NewEvent, NewInput, NewRequest, NewRule, NewSession, NewToken, Node, Owner,
+    Process, RequestKind, RequestRecord, RequestState, RuleEffect, RulePatch, RuleRecord,
     RuleScope, Scope, SessionPatch, SessionRecord, SessionState, TokenRecord, TurnOutcome,
 };
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -292,9 +292,9 @@ pub(crate) fn settled(resolution: Resolution, by: &str) -> String {
 /// Sends a message. A run that is over already tells why by its last event.
 pub(crate) async fn send(
     session: &SessionHandle,
-    prompt: impl Into<falconer::Prompt>,
+    message: impl Into<falconer_session::Message>,
 ) -> Result<(), Fault> {
-    match session.send(prompt).await {
+    match session.send(message).await {
         Ok(_) | Err(falconer_session::Error::Over) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use falconer::Message;
 use falconer_cassette::{Cassette, Direction, Entry};
 use falconer_event::{
-    Body, Draft, End, Event, Item, ItemContent, Ledger, Normaliser, PermissionRequested, Prompt,
-    PromptDelivery, PromptState, Run, RunId, Sequence, Source,
+    Body, Delivery, Draft, End, Event, Item, ItemContent, Ledger, Normaliser, PermissionRequested,
+    Prompt, PromptState, Run, RunId, Sequence, Source,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -92,7 +92,7 @@ fn prompt(line: &Value) -> Option<Draft> {
         }
         _ => return None,
     };
-    let mut prompt = Prompt::queued(text, PromptDelivery::Queue);
+    let mut prompt = Prompt::queued(text, Delivery::Queue);
     prompt.state = PromptState::Sent;
     let id = line["uuid"].as_str().unwrap_or_default();
     let item = Item::new(id, ItemContent::Prompt(Box::new(prompt)));

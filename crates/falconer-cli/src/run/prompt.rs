@@ -4,10 +4,9 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use falconer::Prompt;
-use falconer::protocol::content::{ContentBlock, ImageBlock, TextBlock};
 use falconer_event::Image;
-use serde_json::{Value, json};
+use falconer_session::{Message, Part};
+use serde_json::Value;
 
 use crate::exit::Fault;
 use crate::piped::{self, Need};
@@ -55,37 +54,32 @@ pub(super) fn schema(file: &Path) -> Result<Value, Fault> {
 }
 
 /// The text, and after it the files.
-pub(super) fn with_attachments(text: String, files: &[impl AsRef<Path>]) -> Result<Prompt, Fault> {
-    if files.is_empty() {
-        return Ok(text.into());
-    }
-    let mut blocks = vec![ContentBlock::Text(TextBlock::new(text))];
+pub(super) fn with_attachments(text: String, files: &[impl AsRef<Path>]) -> Result<Message, Fault> {
+    let mut parts = vec![Part::Text(text)];
     for file in files {
-        blocks.push(attachment(file.as_ref())?);
+        parts.push(attachment(file.as_ref())?);
     }
-    Ok(Prompt::blocks(blocks))
+    Ok(parts.into())
 }
 
-fn attachment(file: &Path) -> Result<ContentBlock, Fault> {
+fn attachment(file: &Path) -> Result<Part, Fault> {
     let bytes = read(file)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     if let Some(media_type) = Image::media_type_of(&bytes) {
-        let data = STANDARD.encode(&bytes);
-        return Ok(ContentBlock::Image(Box::new(ImageBlock::base64(
-            media_type, data,
-        ))));
+        return Ok(Part::Image {
+            media_type: media_type.to_owned(),
+            data: STANDARD.encode(&bytes),
+        });
     }
     if bytes.starts_with(b"%PDF-") {
-        let source = json!({"type": "base64", "media_type": "application/pdf",
-            "data": STANDARD.encode(&bytes)});
-        let block = json!({"type": "document", "source": source, "title": name});
-        return serde_json::from_value(block).map_err(|error| std::io::Error::other(error).into());
+        return Ok(Part::Document {
+            name: name.into_owned(),
+            media_type: "application/pdf".to_owned(),
+            data: STANDARD.encode(&bytes),
+        });
     }
     match String::from_utf8(bytes) {
-        Ok(text) => {
-            let text = format!("The file {name}:\n\n{text}");
-            Ok(ContentBlock::Text(TextBlock::new(text)))
-        }
+        Ok(text) => Ok(Part::Text(format!("The file {name}:\n\n{text}"))),
         Err(_) => Err(Fault::usage(
             format!("{} is neither a picture, a PDF nor a text", file.display()),
             "PNG, JPEG, GIF, WebP, PDF and UTF-8 can be sent",
@@ -133,8 +127,8 @@ mod tests {
             let path = directory.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             let kind = match attachment(&path) {
-                Ok(ContentBlock::Image(_)) => "image",
-                Ok(ContentBlock::Document(_)) => "document",
+                Ok(Part::Image { .. }) => "image",
+                Ok(Part::Document { .. }) => "document",
                 Ok(_) => "text",
                 Err(_) => "refused",
             };

@@ -2,13 +2,13 @@
 //!
 //! The decisions are pure; the session tells them what time it is.
 
-mod meter;
 mod retry;
 mod watch;
 
 use std::time::Duration;
 
-pub(crate) use meter::Meter;
+use crate::engine::Used;
+
 pub(crate) use retry::{Attempt, Verdict, is_side_effect, wanted_wait};
 pub use retry::{Retries, SideEffects};
 pub(crate) use watch::Watch;
@@ -55,21 +55,34 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether something is limited that the agent's messages use up.
-    pub(crate) fn meter_use(&self) -> bool {
-        let tokens = [
-            self.turns,
-            self.input_tokens,
-            self.output_tokens,
-            self.total_tokens,
-        ];
-        self.usd.is_some() || tokens.iter().any(Option::is_some)
-    }
-
     /// Whether what the agent writes is limited; engines say how much that is when a message is
     /// complete, and only in what they stream.
     pub(crate) fn meter_output(&self) -> bool {
         self.output_tokens.is_some() || self.total_tokens.is_some()
+    }
+
+    /// Returns the limit that a run has used up, if there is one.
+    pub(crate) fn used_up(&self, used: &Used) -> Option<LimitKind> {
+        let tokens = used.tokens;
+        let input = tokens.input + tokens.cache_read + tokens.cache_write;
+        let at = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
+        let money = |limit: f64| used.cost_usd >= limit || used.is_spent;
+        let turns = |limit: u64| used.model_turns > limit;
+        let table = [
+            (LimitKind::Usd, self.usd.is_some_and(money)),
+            (LimitKind::InputTokens, at(self.input_tokens, input)),
+            (
+                LimitKind::OutputTokens,
+                at(self.output_tokens, tokens.output),
+            ),
+            (
+                LimitKind::TotalTokens,
+                at(self.total_tokens, tokens.total()),
+            ),
+            (LimitKind::Turns, self.turns.is_some_and(turns)),
+        ];
+        let reached = table.into_iter().find(|(_, is_reached)| *is_reached);
+        reached.map(|(kind, _)| kind)
     }
 }
 

@@ -1,27 +1,17 @@
 //! Waiting for the engine to start.
 
-use falconer::{Client, Messages};
 use falconer_event::End;
-use tokio::sync::mpsc;
+use futures_util::future::BoxFuture;
 
-use super::Connecting;
 use super::driving::at;
-use super::live::Live;
+use super::live::{Live, Told};
+use crate::engine::{Running, Stopped};
 use crate::error::Error;
-use crate::failure::{RunFailure, of_error, stderr_of};
 use crate::handle::Command;
-use crate::limits::{LimitKind, Limits};
+use crate::limits::LimitKind;
 
 /// Commands that may wait for an engine that is starting; more are refused.
 const EARLY: usize = 64;
-
-/// An engine that has started.
-pub(super) struct Connected {
-    pub(super) client: Client,
-    pub(super) messages: Messages,
-    /// What it was told meanwhile.
-    pub(super) early: Vec<Command>,
-}
 
 /// What follows from a command that came too early.
 enum Early {
@@ -30,33 +20,30 @@ enum Early {
 }
 
 impl Live {
-    /// Waits for the engine. Messages may be sent meanwhile; other commands wait.
+    /// Waits for the engine; returns it with the commands that came too early. Messages may be
+    /// sent meanwhile; other commands wait.
     pub(super) async fn connect(
         &mut self,
-        mut connecting: Connecting,
-        told: &mut mpsc::Receiver<Command>,
-    ) -> Result<Connected, End> {
+        mut starting: BoxFuture<'static, Result<Running, Stopped>>,
+        told: &mut Told,
+    ) -> Result<(Running, Vec<Command>), End> {
         let mut early = Vec::new();
-        let mut has_handles = true;
         loop {
-            let deadline = self.watch.next(&Limits {
-                deadline: self.limits.deadline,
-                ..only_deadline()
-            });
             tokio::select! {
-                connected = &mut connecting => return match connected {
-                    Ok((client, messages)) => Ok(Connected { client, messages, early }),
-                    Err(error) => Err(not_started(&error)),
+                started = &mut starting => return match started {
+                    Ok(running) => Ok((running, early)),
+                    Err(stopped) => Err(not_started(stopped)),
                 },
-                command = told.recv(), if has_handles => {
-                    has_handles = command.is_some();
+                command = told.commands.recv(), if told.has_handles => {
+                    told.has_handles = command.is_some();
                     if let Early::Leave = self.command_before_the_engine(command, &mut early) {
                         return Err(cancelled_end());
                     }
                 },
-                () = at(deadline) => {
+                () = at(self.bounds.deadline()) => {
                     let mut end = End::default();
-                    end.failure = Some(self.reached(LimitKind::Deadline));
+                    let failure = self.bounds.tell(LimitKind::Deadline, &mut self.recorder);
+                    end.failure = Some(failure);
                     return Err(end);
                 }
             }
@@ -72,8 +59,9 @@ impl Live {
         match command {
             Some(Command::Send(message, reply)) => self.accept(*message, reply),
             Some(Command::Cancel(id, reply)) => {
-                let taken = self.turns.cancel(&id);
-                let _ = reply.send(Ok(self.taken_back(taken)));
+                let taken = self.prompts.take(&id).unwrap_or_default();
+                let cancelled = self.prompts.taken_back(taken, &mut self.recorder);
+                let _ = reply.send(Ok(cancelled));
             }
             Some(Command::Answer(answer, reply)) => {
                 let _ = reply.send(Err(crate::AnswerError::NotOpen(answer.id).into()));
@@ -88,18 +76,11 @@ impl Live {
     }
 }
 
-fn not_started(error: &falconer::Error) -> End {
+fn not_started(stopped: Stopped) -> End {
     let mut end = End::default();
-    end.failure = Some(of_error(error, RunFailure::EngineNotStarted));
-    end.stderr = stderr_of(error);
+    end.failure = Some(stopped.failure);
+    end.stderr = stopped.stderr;
     end
-}
-
-fn only_deadline() -> Limits {
-    Limits {
-        grace: None,
-        ..Limits::default()
-    }
 }
 
 fn cancelled_end() -> End {

@@ -1,157 +1,157 @@
 //! The end of a run: decided, seen through, and told last.
 
+use std::future::poll_fn;
 use std::time::Duration;
 
-use falconer_event::{End, Failure};
-use falconer_protocol::Message;
+use falconer_event::End;
 use tokio::time::Instant;
 
-use super::driving::{Engine, Step};
+use super::course::Ending;
+use super::driving::{Driven, Step};
 use super::live::Live;
-use crate::failure::{RunFailure, of_error};
-use crate::spec::Lifetime;
+use crate::engine::{Happening, Room};
+use crate::failure::RunFailure;
+use crate::limits::LimitKind;
 
 /// How long an engine may take to stop its turn when the run is closed.
 const STOPPING: Duration = Duration::from_secs(2);
 
-/// The run is to end.
-#[derive(Debug)]
-pub(super) struct Ending {
-    pub(super) failure: Option<Failure>,
-    pub(super) cancelled: bool,
-    /// How long the turn under way may still take.
-    pub(super) until: Instant,
-}
-
 impl Live {
     pub(super) fn outlives_handles(&self) -> bool {
-        self.lifetime == Lifetime::UntilIdle && self.turns.is_touched()
+        self.course.ends_when_idle() && self.prompts.is_touched()
     }
 
-    pub(super) fn handles_gone(&mut self, engine: &Engine) -> Step {
-        match self.outlives_handles() && !self.recorder.outlet().is_closed() {
-            true => Step::GoOn,
-            false => self.close(engine),
+    pub(super) fn handles_gone(&mut self, engine: &Driven) -> Step {
+        if self.outlives_handles() && !self.recorder.outlet().is_closed() {
+            Step::GoOn
+        } else {
+            self.close(engine)
         }
-    }
-
-    /// Whether somebody stops the run before it is done.
-    pub(super) fn is_closing(&self) -> bool {
-        self.ending.as_ref().is_some_and(|ending| ending.cancelled)
     }
 
     /// Somebody wants the end. The turn under way is interrupted: an engine whose input just
     /// ends would finish it, and ask the model again.
-    pub(super) fn close(&mut self, engine: &Engine) -> Step {
-        let is_done = self.turns.is_done();
-        if let Some(ending) = &mut self.ending {
-            ending.cancelled |= !is_done && ending.failure.is_none();
+    pub(super) fn close(&mut self, engine: &Driven) -> Step {
+        let is_done = self.prompts.is_done();
+        if self.course.is_ending() {
+            self.course.close_again(is_done);
             return Step::End;
         }
-        let is_at_work = self.turns.is_at_work();
-        self.retry = None;
-        self.ending = Some(Ending {
+        let is_at_work = self.prompts.is_at_work();
+        self.retrying.give_up();
+        self.course.wind_down(Ending {
             failure: None,
             cancelled: !is_done,
             until: Instant::now() + STOPPING,
         });
-        self.leave_pending();
-        self.prompts_unsent("the run ended before it was sent");
+        self.requests.leave_all(&mut self.recorder);
+        let unsent = "the run ended before it was sent";
+        self.prompts.drop_unsent(unsent, &mut self.recorder);
         if !is_at_work {
             return Step::End;
         }
-        self.gate.close("the session is being stopped".to_owned());
-        let client = engine.client.clone();
-        self.jobs.spawn(async move {
-            // The run ends either way: by this, or when the time to stop is over.
-            let _ = client.interrupt_all().await;
-            None
-        });
+        self.course
+            .close_gate("the session is being stopped".to_owned());
+        self.stop_turn(engine);
         Step::GoOn
     }
 
-    /// Ends the run now. If it was to end already, the first reason counts.
-    pub(super) fn end(&mut self, failure: Option<Failure>) -> Step {
-        self.ending.get_or_insert_with(|| Ending {
-            failure,
+    /// A limit is reached: no more tools, no more prompts, and the turn is interrupted.
+    pub(super) fn trip(&mut self, engine: &Driven, kind: LimitKind) -> Step {
+        let recorder = &mut self.recorder;
+        let failure = self.bounds.tell(kind, recorder);
+        let reason = format!("a limit of this run was reached: {}", failure.text);
+        self.course.close_gate(reason.clone());
+        self.requests.deny_all("limit", &reason, recorder);
+        self.prompts.drop_unsent(&reason, recorder);
+        self.retrying.give_up();
+        let is_over = kind == LimitKind::Grace || !self.prompts.is_at_work();
+        self.course.wind_down(Ending {
+            failure: Some(failure),
             cancelled: false,
-            until: Instant::now(),
+            until: Instant::now() + self.bounds.limits().wind_down,
         });
-        Step::End
+        if is_over {
+            return Step::End;
+        }
+        self.stop_turn(engine);
+        Step::GoOn
     }
 
-    pub(super) fn idle(&mut self) -> Step {
-        self.watch.settling_since = None;
-        match self.lifetime == Lifetime::UntilIdle && self.turns.is_done() && self.retry.is_none() {
-            true => self.end(None),
-            false => Step::GoOn,
+    /// The run ends either way: by this, or when the time for it is over.
+    fn stop_turn(&mut self, engine: &Driven) {
+        let stopping = engine.controls.stop();
+        self.jobs.spawn(async move {
+            let _ = stopping.await;
+            None
+        });
+    }
+
+    /// The time has come for something.
+    pub(super) fn time(&mut self, engine: &Driven) -> Step {
+        let now = Instant::now();
+        self.requests.expire(now, &mut self.recorder);
+        self.bounds
+            .look(self.prompts.is_at_work(), self.requests.is_open());
+        let due = self.retrying.take_due(now);
+        self.prompts.again(due);
+        if let Some(until) = self.course.until() {
+            return if until <= now { Step::End } else { Step::GoOn };
+        }
+        match self.bounds.reached(now) {
+            Some(kind) => self.trip(engine, kind),
+            None => Step::GoOn,
         }
     }
 
+    /// The engine has nothing left to do.
+    pub(super) fn idle(&mut self) -> Step {
+        self.bounds.settled();
+        if self.course.ends_when_idle() && self.is_done() {
+            self.course.end(None);
+            return Step::End;
+        }
+        Step::GoOn
+    }
+
     /// Ends the engine, reads what it still said, and says how the run ended.
-    pub(super) async fn see_out(&mut self, engine: Engine) -> End {
-        let Engine {
-            client,
-            mut messages,
-            mut error,
+    pub(super) async fn see_out(&mut self, engine: Driven) -> End {
+        let Driven {
+            mut stream,
+            controls,
+            mut stopped,
             ..
         } = engine;
         self.jobs.abort_all();
-        self.deny_pending("falconer", "the run ended, so this was denied");
-        let (closed, ()) = tokio::join!(client.close(), async {
-            while let Some(message) = messages.next().await {
-                match message {
-                    Ok(message) => self.message_of_the_end(&message),
-                    Err(failed) => error = Some(failed),
+        let denied = "the run ended, so this was denied";
+        self.requests
+            .deny_all("falconer", denied, &mut self.recorder);
+        // Questions that still come are left to the engine, which ends.
+        let mut left = Vec::new();
+        let (stderr, ()) = tokio::join!(controls.close(), async {
+            while let Some(next) = poll_fn(|cx| stream.poll_next(cx, Room::Free)).await {
+                match next {
+                    Happening::Said(said) => self.said_at_the_end(*said),
+                    Happening::Failed(failed) => stopped = Some(failed),
+                    asked @ (Happening::Asked(_) | Happening::Checked(_)) => left.push(asked),
                 }
             }
         });
         let mut end = End::default();
-        end.stderr = closed.map(|closed| closed.stderr).unwrap_or_default();
-        match self.ending.take() {
+        end.stderr = stderr;
+        match self.course.take_ending() {
             Some(ending) => {
                 // Who wanted an end does not get a new beginning.
-                self.renewal = None;
+                self.renewing.give_up();
                 end.failure = ending.failure;
                 end.cancelled = ending.cancelled;
             }
-            None => {
-                let ended = |error| of_error(error, RunFailure::EngineEnded);
-                end.failure = error.as_ref().map(ended);
-            }
+            None => end.failure = stopped.map(|stopped| stopped.failure),
         }
-        if self.not_found {
+        if self.identity.is_missing() {
             let text = "the conversation to resume does not exist any more; start a new one";
             end.failure = Some(RunFailure::SessionNotFound.with(text));
         }
         end
-    }
-
-    /// What comes while the engine is seen out is recorded, but nothing new begins.
-    fn message_of_the_end(&mut self, message: &Message) {
-        let is_failure = matches!(message, Message::Result(result) if result.is_error);
-        if self.session.is_none() && !is_failure {
-            // Without its lock a run must not be announced.
-            return;
-        }
-        self.meter.observe(message);
-        if let Message::Result(result) = message {
-            self.note_missing(result);
-            if self.not_found {
-                let answered = self.turns.answered(result);
-                self.unanswered.extend(answered);
-            }
-        }
-        let mut drafts = self.recorder.drafts(message);
-        self.look_at(&mut drafts);
-        self.recorder.record_message(drafts, message);
-    }
-
-    pub(super) fn finish(mut self, end: End) {
-        self.deny_pending("falconer", "the run ended, so this was denied");
-        self.prompts_over("the run ended before it was sent");
-        // Given back first: who hears of the end may want to go on at once.
-        drop(self.lock.take());
-        self.recorder.end(end);
     }
 }

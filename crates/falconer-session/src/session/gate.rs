@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use falconer::protocol::control::CanUseTool;
-use falconer::protocol::hook::{HookInput, HookOutput, HookPermissionDecision, PreToolUseOutput};
-use falconer::protocol::permission::DecisionReasonType;
-use falconer_rule::{Call, protected_by};
+use falconer_event::QuestionKind;
+use falconer_rule::{Call as RuleCall, protected_by};
 use serde_json::Value;
 
 use crate::answer::Verdict;
-use crate::pending::{Edit, is_question};
+use crate::engine::{Ask, Call, Checked};
+use crate::pending::Edit;
 use crate::policy::{Effect, Explanation, Policy, Restrictions};
 use crate::spec::SessionSpec;
 
@@ -27,7 +26,6 @@ pub(super) struct Gate {
     directories: Mutex<Directories>,
     /// The policy for the directory in which the engine was at first.
     placed: OnceLock<Policy>,
-    is_metered: bool,
 }
 
 /// Where the shell of the engine was before each call, as it said.
@@ -37,15 +35,13 @@ struct Directories {
     by_call: BTreeMap<String, PathBuf>,
 }
 
-/// A request of the engine with what is known before anybody is asked.
+/// A question with what is known before anybody is asked.
 #[derive(Debug, Default)]
-pub(crate) struct Judged {
+pub(super) struct Judged {
     /// Where the call would start.
-    pub(crate) cwd: Option<PathBuf>,
-    /// No rule may allow it.
-    pub(crate) needs_person: bool,
-    /// What the policy answers, if it does.
-    pub(crate) verdict: Option<Verdict>,
+    pub(super) cwd: Option<PathBuf>,
+    /// The policy's answer, if it has one.
+    pub(super) verdict: Option<Verdict>,
 }
 
 impl Gate {
@@ -53,14 +49,8 @@ impl Gate {
         Self {
             policy: spec.policy.clone(),
             restrictions: spec.restrictions.clone(),
-            is_metered: spec.limits.meter_use(),
             ..Self::default()
         }
-    }
-
-    /// Whether what the agent says may close it.
-    pub(super) fn is_metered(&self) -> bool {
-        self.is_metered
     }
 
     /// Closes it; the first reason stays.
@@ -73,59 +63,48 @@ impl Gate {
         self.closed.get().cloned()
     }
 
-    /// Before every tool, also those the engine would allow by itself.
-    pub(super) async fn before_tool(self: &Arc<Self>, input: HookInput) -> HookOutput {
-        let directory = input.cwd().map(PathBuf::from);
-        let HookInput::PreToolUse(call) = input else {
-            return HookOutput::default();
-        };
-        if let Some(directory) = &directory {
-            let id = call.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
-            self.remember(id, directory);
+    /// Judges a call before it runs, also one the engine would allow by itself.
+    pub(super) async fn check(self: &Arc<Self>, call: &Call) -> Checked {
+        if let Some(directory) = &call.cwd {
+            self.remember(call.id.clone(), directory);
         }
         if let Some(reason) = self.closed() {
-            return denied(reason);
+            return Checked::Deny(reason);
         }
-        let (name, value, here) = (
-            call.tool_name.clone(),
-            call.tool_input.clone(),
-            directory.clone(),
-        );
-        let explained =
-            self.off_the_workers(move |gate| gate.explain(&name, &value, here.as_deref()));
+        let explained = self.explained(&call.tool, &call.input, call.cwd.clone());
         match explained.await {
-            Ok(explained) => match explained.as_ref().and_then(decision) {
-                Some((decision, reason)) => decided(decision, reason),
-                None => {
-                    self.restricted(&call.tool_name, &call.tool_input, directory.as_deref())
-                        .await
-                }
+            Ok(explained) => match explained.as_ref().and_then(check) {
+                Some(checked) => checked,
+                None => self.restricted(call).await,
             },
-            Err(reason) => denied(reason),
+            Err(reason) => Checked::Deny(reason),
         }
     }
 
     /// Asks rules that may have changed since the start.
-    async fn restricted(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> HookOutput {
+    async fn restricted(&self, call: &Call) -> Checked {
         let Some(restrictions) = &self.restrictions else {
-            return HookOutput::default();
+            return Checked::Pass;
         };
-        match restrictions.asks(tool, input, cwd).await {
-            Ok(None) => HookOutput::default(),
-            Ok(Some(reason)) => decided(HookPermissionDecision::Ask, reason),
-            Err(reason) => denied(reason),
+        let cwd = call.cwd.as_deref();
+        match restrictions.asks(&call.tool, &call.input, cwd).await {
+            Ok(None) => Checked::Pass,
+            Ok(Some(reason)) => Checked::Ask(reason),
+            Err(reason) => Checked::Deny(reason),
         }
     }
 
-    /// What the policy says about a request, in the directory in which the call would start.
-    pub(super) async fn judge(self: &Arc<Self>, ask: &CanUseTool) -> Judged {
-        let id = ask.tool_use_id.as_ref().map(|id| id.as_str().to_owned());
-        let cwd = self.directory_of(id.as_deref());
-        let needs_person = needs_person(ask);
-        let (tool, input, here) = (ask.tool_name.clone(), ask.input.clone(), cwd.clone());
-        let may_allow = !needs_person && !is_question(&tool);
-        let explained =
-            self.off_the_workers(move |gate| gate.explain(&tool, &input, here.as_deref()));
+    /// Judges a question by the policy, in the directory in which the call would start.
+    pub(super) async fn judge(self: &Arc<Self>, ask: &Ask) -> Judged {
+        let cwd = self.directory_of(ask.call.as_deref());
+        if ask.kind == Some(QuestionKind::Elicitation) {
+            return Judged {
+                cwd: None,
+                verdict: None,
+            };
+        }
+        let may_allow = !ask.needs_person && ask.kind.is_none();
+        let explained = self.explained(&ask.tool, &ask.input, cwd.clone());
         let verdict = match explained.await {
             Ok(explained) => explained.and_then(|explained| match explained.effect? {
                 Effect::Deny => Some(Verdict::Deny(format!("policy: {}", explained.reason))),
@@ -134,11 +113,22 @@ impl Gate {
             }),
             Err(reason) => Some(Verdict::Deny(reason)),
         };
-        Judged {
-            cwd,
-            needs_person,
-            verdict,
+        Judged { cwd, verdict }
+    }
+
+    /// Asks the policy about a call. Without a policy there is nothing to wait for.
+    async fn explained(
+        self: &Arc<Self>,
+        tool: &str,
+        input: &Value,
+        cwd: Option<PathBuf>,
+    ) -> Result<Option<Explanation>, String> {
+        if self.policy.is_none() {
+            return Ok(None);
         }
+        let (tool, input) = (tool.to_owned(), input.clone());
+        self.off_the_workers(move |gate| gate.explain(&tool, &input, cwd.as_deref()))
+            .await
     }
 
     /// Returns an error if an answer would do what the policy denies, or change a protected
@@ -153,8 +143,8 @@ impl Gate {
                 return Err(format!("policy: {}", explained.reason));
             }
             let cwd = cwd.unwrap_or_else(|| Path::new("/"));
-            let asked = protected_by(&Call::new(&edit.tool, &edit.asked, cwd));
-            match protected_by(&Call::new(&edit.tool, &edit.input, cwd)) {
+            let asked = protected_by(&RuleCall::new(&edit.tool, &edit.asked, cwd));
+            match protected_by(&RuleCall::new(&edit.tool, &edit.input, cwd)) {
                 Some(path) if asked.as_ref() != Some(&path) => Err(format!(
                     "`{}` is protected and was not asked about",
                     path.display()
@@ -213,44 +203,13 @@ impl Gate {
     }
 }
 
-/// Whether no rule may allow a call: a check, a hook, a mode or a rule wants a person asked. A
-/// reason that is not known is one of these.
-fn needs_person(ask: &CanUseTool) -> bool {
-    let by_default = matches!(
-        ask.decision_reason_type,
-        None | Some(
-            DecisionReasonType::Unclassified
-                | DecisionReasonType::SubcommandResults
-                | DecisionReasonType::WorkingDir
-                | DecisionReasonType::AsyncAgent
-        )
-    );
-    let is_marked = ask.suppress_always_allow_rule == Some(true)
-        || ask.requires_user_interaction == Some(true)
-        || ask.matched_ask_rule.is_some();
-    !by_default || is_marked
-}
-
-/// The tool does not run, for this reason.
-pub(super) fn denied(reason: String) -> HookOutput {
-    decided(HookPermissionDecision::Deny, reason)
-}
-
-fn decided(decision: HookPermissionDecision, reason: String) -> HookOutput {
-    HookOutput::specific(PreToolUseOutput {
-        permission_decision: Some(decision),
-        permission_decision_reason: Some(reason),
-        ..PreToolUseOutput::default()
-    })
-}
-
-/// Allowing is left to the permission request, where it goes on record: a hook that allows would
-/// also overrule what the engine itself wants to have asked.
-fn decision(explained: &Explanation) -> Option<(HookPermissionDecision, String)> {
-    let decision = match explained.effect? {
-        Effect::Deny => HookPermissionDecision::Deny,
-        Effect::Ask => HookPermissionDecision::Ask,
-        Effect::Allow => return None,
-    };
-    Some((decision, format!("policy: {}", explained.reason)))
+/// The policy's word on a call before it runs. Allowing is left to the question, where it goes on
+/// record: a check that allows would also overrule what the engine itself wants to have asked.
+fn check(explained: &Explanation) -> Option<Checked> {
+    let reason = || format!("policy: {}", explained.reason);
+    match explained.effect? {
+        Effect::Deny => Some(Checked::Deny(reason())),
+        Effect::Ask => Some(Checked::Ask(reason())),
+        Effect::Allow => None,
+    }
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use falconer_event::{Body, Draft, End, Event, Normaliser, Run, RunId, Sequence, Source, Warning};
-use falconer_protocol::Message;
+use falconer_event::{Body, Draft, End, Event, Ledger, RunId, Sequence, Source, Warning};
 use falconer_secret::Redactor;
 use serde_json::Value;
 
@@ -15,7 +14,7 @@ use crate::transcript::Transcript;
 
 /// Numbers what happens, in the order in which it is told, and sends it on.
 pub(super) struct Recorder {
-    normaliser: Normaliser,
+    ledger: Ledger,
     sequence: Sequence,
     run: RunId,
     clock: Arc<dyn Clock>,
@@ -32,15 +31,9 @@ pub(super) struct Out {
 }
 
 impl Recorder {
-    pub(super) fn new(
-        about: Run,
-        run: RunId,
-        sequence: Sequence,
-        clock: Arc<dyn Clock>,
-        out: Out,
-    ) -> Self {
+    pub(super) fn new(run: RunId, sequence: Sequence, clock: Arc<dyn Clock>, out: Out) -> Self {
         Self {
-            normaliser: Normaliser::new(about),
+            ledger: Ledger::default(),
             sequence,
             run,
             clock,
@@ -58,27 +51,23 @@ impl Recorder {
         self.clock.now()
     }
 
-    /// What `run.started` will say beside what the engine says.
-    pub(super) fn about(&mut self) -> &mut Run {
-        self.normaliser.about()
+    /// Returns the number of turns that have begun.
+    pub(super) fn turns(&self) -> u32 {
+        self.ledger.turns()
     }
 
-    /// The session had cost this much before the run.
-    pub(super) fn resumes_after(&mut self, cost_usd: f64) {
-        self.normaliser.resumes_after(cost_usd);
+    /// Returns `true` if the messages of the engine are kept beside the events.
+    pub(super) fn keeps_raw(&self) -> bool {
+        self.out.transcript.is_some()
     }
 
-    /// What a message of the engine means; to be recorded after it was looked at.
-    pub(super) fn drafts(&mut self, message: &Message) -> Vec<Draft> {
-        self.normaliser.message(message)
+    /// Takes note of events that are about to be recorded.
+    pub(super) fn observe(&mut self, drafts: &[Draft]) {
+        drafts.iter().for_each(|draft| self.ledger.observe(draft));
     }
 
     /// Records what a message means; the transcript has the message itself with the first.
-    pub(super) fn record_message(&mut self, drafts: Vec<Draft>, message: &Message) {
-        let mut raw = match &self.out.transcript {
-            Some(_) if !drafts.is_empty() => serde_json::to_value(message).ok(),
-            _ => None,
-        };
+    pub(super) fn record_all(&mut self, drafts: Vec<Draft>, mut raw: Option<Value>) {
         for draft in drafts {
             self.record(draft, raw.take());
         }
@@ -87,12 +76,19 @@ impl Recorder {
     /// Something that Falconer, or a person, did in the turn under way.
     pub(super) fn note(&mut self, source: Source, body: Body) {
         let mut draft = Draft::new(source, body);
-        draft.turn = self.normaliser.turn();
+        draft.turn = self.ledger.turn();
         self.record(draft, None);
     }
 
+    pub(super) fn warn(&mut self, kind: &str, text: &str) {
+        let mut warning = Warning::default();
+        warning.kind = kind.to_owned();
+        warning.text = text.to_owned();
+        self.note(Source::Falconer, Body::Warning(warning));
+    }
+
     pub(super) fn end(&mut self, end: End) {
-        for draft in self.normaliser.end(end) {
+        for draft in self.ledger.end(end) {
             self.record(draft, None);
         }
     }
@@ -156,9 +152,7 @@ impl Recorder {
     }
 
     fn broken_transcript(&mut self, error: &std::io::Error) {
-        let mut warning = Warning::default();
-        warning.kind = "transcript".to_owned();
-        warning.text = format!("failed to write the transcript, which ends here: {error}");
-        self.note(Source::Falconer, Body::Warning(warning));
+        let text = format!("failed to write the transcript, which ends here: {error}");
+        self.warn("transcript", &text);
     }
 }

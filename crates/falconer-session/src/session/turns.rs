@@ -2,23 +2,21 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use falconer::Prompt;
-use falconer_event::Prompt as Shown;
-use falconer_protocol::message::ResultMessage;
+use falconer_event::{Delivery, Prompt as Shown};
 
-use super::renewing::with_context;
+use crate::engine::{Prompt, TurnEnd};
 use crate::exchange::Exchange;
-use crate::message::MessageId;
+use crate::message::{MessageId, Part};
 
 /// The messages of a run, from being accepted to being answered.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     /// Waiting for the turns before them.
-    waiting: VecDeque<Message>,
+    waiting: VecDeque<Sent>,
     /// To be written to the engine now.
-    leaving: VecDeque<Message>,
+    leaving: VecDeque<Sent>,
     /// Given to the engine, or on the way to it, and not answered yet.
-    in_flight: HashMap<String, Message>,
+    in_flight: HashMap<String, Sent>,
     /// How many messages were accepted.
     accepted: u64,
     /// What the next message has to tell the engine, which knows nothing of it.
@@ -27,11 +25,11 @@ pub(super) struct Turns {
 
 /// A message, with what is needed to send it again.
 #[derive(Debug, Clone)]
-pub(super) struct Message {
+pub(super) struct Sent {
     pub(super) id: MessageId,
     /// What the engine calls it; a message that is sent again has another name then.
-    pub(super) wire: String,
-    pub(super) prompt: Prompt,
+    wire: String,
+    parts: Vec<Part>,
     /// As its item shows it.
     pub(super) shown: Shown,
     /// How often it was sent.
@@ -42,12 +40,12 @@ pub(super) struct Message {
     is_told: bool,
 }
 
-impl Message {
-    pub(super) fn new(id: MessageId, prompt: Prompt, shown: Shown) -> Self {
+impl Sent {
+    pub(super) fn new(id: MessageId, parts: Vec<Part>, shown: Shown) -> Self {
         Self {
             wire: id.as_str().to_owned(),
             id,
-            prompt,
+            parts,
             shown,
             attempts: 0,
             number: 0,
@@ -58,11 +56,27 @@ impl Message {
     /// The same message under another name: the engine knows the old one already and would take
     /// this for a repetition.
     pub(super) fn renamed(self) -> Self {
-        let uuid = uuid::Uuid::new_v4();
         Self {
-            wire: uuid.to_string(),
-            prompt: self.prompt.id(uuid),
+            wire: uuid::Uuid::new_v4().to_string(),
             ..self
+        }
+    }
+
+    /// As the engine gets it.
+    pub(super) fn into_prompt(self) -> Prompt {
+        Prompt {
+            id: self.wire,
+            parts: self.parts,
+            delivery: self.shown.delivery,
+        }
+    }
+
+    /// Tells a model that does not know it what was said before. A command stays a command.
+    fn add_context(&mut self, last: &Exchange) {
+        match self.parts.as_mut_slice() {
+            [Part::Text(text)] if text.starts_with('/') => {}
+            [Part::Text(text)] => text.insert_str(0, &last.told()),
+            _ => self.parts.insert(0, Part::Text(last.told())),
         }
     }
 }
@@ -88,19 +102,27 @@ impl Turns {
         !self.in_flight.is_empty() || !self.leaving.is_empty()
     }
 
-    pub(super) fn queue(&mut self, message: Message) {
+    /// Adds a message, by its delivery.
+    pub(super) fn add(&mut self, message: Sent) {
+        match message.shown.delivery {
+            Delivery::Steer | Delivery::Interrupt => self.push(message),
+            _ => self.queue(message),
+        }
+    }
+
+    fn queue(&mut self, message: Sent) {
         let message = self.numbered(message);
         self.waiting.push_back(message);
         self.release();
     }
 
     /// Goes out now, whatever is under way.
-    pub(super) fn push(&mut self, message: Message) {
+    pub(super) fn push(&mut self, message: Sent) {
         let message = self.numbered(message);
         self.leaving.push_back(message);
     }
 
-    fn numbered(&mut self, mut message: Message) -> Message {
+    fn numbered(&mut self, mut message: Sent) -> Sent {
         if message.number == 0 {
             self.accepted += 1;
             message.number = self.accepted;
@@ -109,44 +131,37 @@ impl Turns {
     }
 
     /// The next message to be written; it is in flight from then on.
-    pub(super) fn next(&mut self) -> Option<Message> {
+    pub(super) fn next(&mut self) -> Option<Sent> {
         let mut message = self.leaving.pop_front()?;
         message.attempts += 1;
         if let Some(last) = self.lost.take() {
-            message.prompt = with_context(&message.prompt, &last);
+            message.add_context(&last);
         }
         self.in_flight.insert(message.wire.clone(), message.clone());
         Some(message)
     }
 
     /// The engine was given a message; it is returned if that is news.
-    pub(super) fn told(&mut self, wire: &str) -> Option<Message> {
+    pub(super) fn told(&mut self, wire: &str) -> Option<Sent> {
         let message = self.in_flight.get_mut(wire)?;
         let is_news = !std::mem::replace(&mut message.is_told, true);
         is_news.then(|| message.clone())
     }
 
     /// A message could not be written.
-    pub(super) fn lost(&mut self, wire: &str) -> Option<Message> {
+    pub(super) fn lost(&mut self, wire: &str) -> Option<Sent> {
         let message = self.in_flight.remove(wire);
         self.release();
         message
     }
 
-    /// A result came; returns the messages it answers.
-    pub(super) fn answered(&mut self, result: &ResultMessage) -> Vec<Message> {
-        let several = result.user_message_uuids.iter().flatten();
-        let named: Vec<&str> = several
-            .chain(&result.user_message_uuid)
-            .map(|id| id.as_str())
-            .collect();
-        let mut answered: Vec<Message> = named
-            .iter()
-            .filter_map(|id| self.in_flight.remove(*id))
-            .collect();
+    /// A turn is over; returns the messages it answers.
+    pub(super) fn answered(&mut self, turn: &TurnEnd) -> Vec<Sent> {
+        let named = turn.prompts.iter();
+        let mut answered: Vec<Sent> = named.filter_map(|id| self.in_flight.remove(id)).collect();
         // An engine that names nothing has answered what it was given; a turn that something
         // else caused has answered nothing.
-        if named.is_empty() && result.origin.is_none() {
+        if turn.prompts.is_empty() && !turn.is_unprompted {
             answered.extend(self.in_flight.drain().map(|(_, message)| message));
         }
         answered.sort_by_key(|message| message.number);
@@ -164,14 +179,14 @@ impl Turns {
     }
 
     /// Takes back a message that was not written yet.
-    pub(super) fn cancel(&mut self, id: &MessageId) -> Option<Message> {
+    pub(super) fn cancel(&mut self, id: &MessageId) -> Option<Sent> {
         let taken = take(&mut self.waiting, id).or_else(|| take(&mut self.leaving, id));
         self.release();
         taken
     }
 
     /// The engine took a message back.
-    pub(super) fn cancelled(&mut self, id: &MessageId) -> Option<Message> {
+    pub(super) fn cancelled(&mut self, id: &MessageId) -> Option<Sent> {
         let wire = self.in_flight(id)?.to_owned();
         self.lost(&wire)
     }
@@ -192,8 +207,8 @@ impl Turns {
 
     /// Everything that was not answered is to be sent once more, to another conversation; the
     /// first message that leaves tells it what it has to know.
-    pub(super) fn again(&mut self, unanswered: Vec<Message>, last: Option<Exchange>) {
-        let mut all: Vec<Message> = unanswered;
+    pub(super) fn again(&mut self, unanswered: Vec<Sent>, last: Option<Exchange>) {
+        let mut all: Vec<Sent> = unanswered;
         all.extend(self.in_flight.drain().map(|(_, message)| message));
         all.extend(self.leaving.drain(..));
         all.extend(self.waiting.drain(..));
@@ -204,8 +219,8 @@ impl Turns {
     }
 
     /// Drops what the engine was not given, and returns what was never said to be sent.
-    pub(super) fn drop_unsent(&mut self) -> Vec<Message> {
-        let mut unsent: Vec<Message> = self.waiting.drain(..).collect();
+    pub(super) fn drop_unsent(&mut self) -> Vec<Sent> {
+        let mut unsent: Vec<Sent> = self.waiting.drain(..).collect();
         unsent.extend(self.leaving.drain(..));
         unsent.retain(|message| !message.is_told);
         unsent.sort_by_key(|message| message.number);
@@ -213,15 +228,15 @@ impl Turns {
     }
 
     /// What is in flight without anybody knowing whether it arrived.
-    pub(super) fn drop_untold(&mut self) -> Vec<Message> {
+    pub(super) fn drop_untold(&mut self) -> Vec<Sent> {
         let in_flight = self.in_flight.extract_if(|_, message| !message.is_told);
-        let mut untold: Vec<Message> = in_flight.map(|(_, message)| message).collect();
+        let mut untold: Vec<Sent> = in_flight.map(|(_, message)| message).collect();
         untold.sort_by_key(|message| message.number);
         untold
     }
 }
 
-fn take(messages: &mut VecDeque<Message>, id: &MessageId) -> Option<Message> {
+fn take(messages: &mut VecDeque<Sent>, id: &MessageId) -> Option<Sent> {
     let place = messages.iter().position(|message| message.id == *id)?;
     messages.remove(place)
 }
@@ -229,20 +244,18 @@ fn take(messages: &mut VecDeque<Message>, id: &MessageId) -> Option<Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falconer_event::PromptDelivery;
-    use serde_json::json;
 
-    fn message(id: &str) -> Message {
-        let shown = Shown::queued(id, PromptDelivery::Queue);
-        Message::new(MessageId(id.to_owned()), id.into(), shown)
+    fn message(id: &str) -> Sent {
+        let shown = Shown::queued(id, Delivery::Queue);
+        let parts = vec![Part::Text(id.to_owned())];
+        Sent::new(MessageId(id.to_owned()), parts, shown)
     }
 
-    fn result(ids: &[&str]) -> ResultMessage {
-        serde_json::from_value(
-            json!({"type": "result", "subtype": "success", "is_error": false,
-            "user_message_uuids": ids}),
-        )
-        .unwrap()
+    fn result(ids: &[&str]) -> TurnEnd {
+        TurnEnd {
+            prompts: ids.iter().map(|id| (*id).to_owned()).collect(),
+            ..TurnEnd::default()
+        }
     }
 
     fn sent(turns: &mut Turns) -> Vec<String> {
@@ -310,7 +323,7 @@ mod tests {
             turns.queue(message(id));
         }
         assert_eq!(sent(&mut turns), ["a"]);
-        let ids = |messages: Vec<Message>| -> Vec<String> {
+        let ids = |messages: Vec<Sent>| -> Vec<String> {
             messages.into_iter().map(|message| message.id.0).collect()
         };
         assert_eq!(ids(turns.drop_unsent()), ["b", "c"]);

@@ -5,12 +5,57 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use falconer_secret::Redactor;
 use serde_json::Value;
 
+/// How long archiving a transcript may take; less than an engine waits for a hook.
+const ARCHIVING: Duration = Duration::from_secs(50);
+
+/// A directory that keeps transcripts of engines before they are compacted.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    directory: PathBuf,
+    redactor: Redactor,
+}
+
+impl Archive {
+    pub(crate) fn new(directory: PathBuf, redactor: Redactor) -> Self {
+        Self {
+            directory,
+            redactor,
+        }
+    }
+
+    /// Returns the directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Keeps every line of a transcript, without secrets.
+    ///
+    /// # Errors
+    /// Why it could not be kept, in words for people.
+    pub async fn keep(&self, transcript: PathBuf, session: String) -> Result<(), String> {
+        let Self {
+            directory,
+            redactor,
+        } = self.clone();
+        let copying = tokio::task::spawn_blocking(move || {
+            archive(&transcript, &directory, &session, &redactor)
+        });
+        match tokio::time::timeout(ARCHIVING, copying).await {
+            Ok(Ok(Ok(_))) => Ok(()),
+            Ok(Ok(Err(error))) => Err(error.to_string()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("it took longer than {ARCHIVING:?}")),
+        }
+    }
+}
+
 /// Copies the engine's transcript into a directory, under a name nothing else has.
-pub(crate) fn archive(
+fn archive(
     transcript: &Path,
     directory: &Path,
     session: &str,

@@ -16,7 +16,7 @@ use falconer_event::{Body, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(crate) use archive::archive;
+pub use archive::Archive;
 
 /// One line of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,8 @@ mod limits;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod port;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod prompts;

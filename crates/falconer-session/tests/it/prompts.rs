@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use falconer::Prompt;
-use falconer_event::{Attachment, Body, Event, ItemContent, Outcome, PromptDelivery, PromptState};
+use falconer_event::{Attachment, Body, Delivery, Event, ItemContent, Outcome, PromptState};
 use falconer_session::{
-    Cancelled, CommandInfo, Delivery, Error, Limits, Message, ModelInfo, Session, SessionSpec,
+    Cancelled, CommandInfo, Error, Limits, Message, ModelInfo, Session, SessionSpec,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -48,7 +47,8 @@ fn states(events: &[Event], id: &str) -> Vec<PromptState> {
 async fn a_prompt_is_told_with_its_own_id_before_its_turn() {
     let mut stage = Stage::new(SessionSpec::until_idle).await;
     let id = Uuid::new_v4();
-    let message = Message::new(Prompt::from("hello").id(id))
+    let message = Message::new("hello")
+        .id(id)
         .by("anna")
         .attachments([Attachment::new("cat.png", "image/png", 7)]);
     let sent = stage.session.post(message.clone()).await.unwrap();
@@ -90,7 +90,9 @@ async fn a_prompt_taken_back_is_cancelled_and_its_id_is_used_up() {
     let mut stage = Stage::new(SessionSpec::until_idle).await;
     stage.session.send("one").await.unwrap();
     let (one, _) = stage.engine.prompt().await;
-    let two = Message::new(Prompt::from("two").id(Uuid::new_v4())).delivery(Delivery::Queue);
+    let two = Message::new("two")
+        .id(Uuid::new_v4())
+        .delivery(Delivery::Queue);
     let id = stage.session.post(two.clone()).await.unwrap();
     assert_eq!(stage.session.cancel(&id).await.unwrap(), Cancelled::Yes);
     let again = stage.session.post(two).await;
@@ -140,7 +142,7 @@ async fn a_prompt_the_engine_gives_back_is_cancelled_after_it_was_sent() {
     );
     let steered = events.iter().any(|event| match &event.body {
         Body::ItemStarted(item) => matches!(&item.content,
-            ItemContent::Prompt(prompt) if prompt.delivery == PromptDelivery::Steer),
+            ItemContent::Prompt(prompt) if prompt.delivery == Delivery::Steer),
         _ => false,
     });
     assert!(steered);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use falconer_event::{
-    Body, Event, Outcome, PermissionRequested, QuestionKind, QuestionRequested, Resolution, Shown,
+    Body, Event, ItemContent, Outcome, PermissionRequested, QuestionKind, QuestionRequested,
+    Resolution, Shown,
 };
 use falconer_session::{Answer, AnswerError, Error, SessionSpec, Verdict};
 use serde_json::{Value, json};
@@ -405,4 +406,45 @@ async fn a_request_without_a_limit_waits_for_years() {
     stage.session.answer(allow).await.unwrap();
     assert_eq!(stage.engine.answer_to("r1").await["behavior"], "allow");
     stage.session.close().await;
+}
+
+/// A question comes after everything the agent said before it, whether its reader keeps up, is slow
+/// or reads nothing until somebody was asked; and it holds up nobody.
+#[tokio::test]
+async fn a_question_comes_after_a_thousand_messages_and_before_the_next() {
+    for backlog in [2_000, 4] {
+        let mut stage = Stage::new(|spec| spec.backlog(backlog)).await;
+        stage.session.send("hello").await.unwrap();
+        let (uuid, _) = stage.engine.prompt().await;
+        stage.engine.init("s").await;
+        for number in 0..1_000 {
+            let text = format!("text {number}");
+            stage.engine.text(&format!("m{number}"), &text).await;
+        }
+        let input = json!({"command": "ls"});
+        stage.engine.ask("r1", "Bash", &input).await;
+        // The hook of the policy is answered although nothing was read.
+        stage.engine.before_tool("h1", "Bash", &input).await;
+        stage.engine.answer_to("h1").await;
+        let mut texts = 0;
+        let asked = loop {
+            let event = stage.event(|event| Some(event.clone())).await;
+            match event.body {
+                Body::ItemCompleted(item)
+                    if matches!(item.content, ItemContent::Message { .. }) =>
+                {
+                    texts += 1;
+                }
+                Body::PermissionRequested(asked) => break asked,
+                _ => {}
+            }
+        };
+        assert_eq!(texts, 1_000, "with room for {backlog}");
+        let allow = Answer::allow(&asked.id, &asked.digest, "me");
+        stage.session.answer(allow).await.unwrap();
+        let wire = stage.engine.answer_to("r1").await;
+        assert_eq!(wire["behavior"], "allow");
+        stage.engine.result("done", &[&uuid]).await;
+        stage.session.close().await;
+    }
 }

@@ -191,6 +191,17 @@ impl Scripted {
         .await;
     }
 
+    /// Calls the hook of the session before a tool.
+    pub(crate) async fn before_tool(&self, id: &str, tool: &str, input: &Value) {
+        self.say(
+            &json!({"type": "control_request", "request_id": id, "request": {
+            "subtype": "hook_callback", "callback_id": "hook_0", "input": {
+                "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/p",
+                "tool_name": tool, "tool_input": input, "tool_use_id": "t"}}}),
+        )
+        .await;
+    }
+
     pub(crate) async fn text(&self, id: &str, text: &str) {
         self.say(
             &json!({"type": "assistant", "session_id": "s", "message": {"id": id,

@@ -1,23 +1,12 @@
 //! Messages of users.
 
+use falconer_event::Delivery;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{BlobId, MessageId, SessionId};
 use crate::record::Guard;
 use crate::time::Timestamp;
-
-super::word_enum! {
-    /// The treatment of a message while the agent is at work.
-    Delivery {
-        /// It waits until the turns before it are over.
-        Queue = "queue",
-        /// The agent reads it along the way.
-        Steer = "steer",
-        /// The turn under way is ended for it.
-        Interrupt = "interrupt",
-    }
-}
 
 super::word_enum! {
     /// The progress of a message.

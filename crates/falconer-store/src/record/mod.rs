@@ -13,7 +13,7 @@ mod token;
 pub use append::{Append, EventRow, NewEvent};
 pub use audit::{AuditRecord, NewAudit};
 pub use blob::{BlobRecord, NewBlob};
-pub use input::{Attachment, Delivery, InputRecord, InputState, NewInput};
+pub use input::{Attachment, InputRecord, InputState, NewInput};
 pub use lease::{Claim, Death, Guard, Lease, Node, Owner, Process};
 pub use request::{Decided, DecisionRecord, NewRequest, RequestKind, RequestRecord, RequestState};
 pub use rule::{NewRule, RuleEffect, RulePatch, RuleRecord, RuleScope};

@@ -8,14 +8,14 @@ use falconer_protocol::message::{AssistantMessage, ResultMessage};
 use falconer_protocol::stream::{StreamEvent, StreamEventMessage};
 use falconer_protocol::usage::Usage;
 
-use super::{LimitKind, Limits};
+use crate::engine::Used;
 
 /// Counts tokens, money and turns over all turns and retries of a run.
 ///
 /// While a turn goes on its messages are counted by their ids, since a message comes once per
 /// block. The result knows better, so a turn that is over counts as the larger of the two.
 #[derive(Debug, Default)]
-pub(crate) struct Meter {
+pub(super) struct Meter {
     settled: Tokens,
     /// Of the turn under way, by the id of the API message.
     open: HashMap<String, Tokens>,
@@ -32,16 +32,32 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// The session had cost this much before the run, which is not held against it.
-    pub(crate) fn resumes_after(&mut self, cost_usd: f64) {
-        self.spending = Spending::resumed(cost_usd);
+    pub(super) fn resumed(cost_usd: f64) -> Self {
+        Self {
+            spending: Spending::resumed(cost_usd),
+            ..Self::default()
+        }
     }
 
-    pub(crate) fn observe(&mut self, message: &Message) {
+    /// Takes note of a message; returns the totals if it may have changed them.
+    pub(super) fn observe(&mut self, message: &Message) -> Option<Used> {
         match message {
             Message::Assistant(message) => self.assistant(message),
             Message::Result(result) => self.result(result),
             Message::StreamEvent(event) => self.stream_event(event),
-            _ => {}
+            _ => return None,
+        }
+        Some(self.used())
+    }
+
+    fn used(&self) -> Used {
+        let mut tokens = self.settled;
+        tokens += self.under_way();
+        Used {
+            tokens,
+            model_turns: self.turns + self.open_turns,
+            cost_usd: self.spending.usd(),
+            is_spent: self.is_spent,
         }
     }
 
@@ -98,47 +114,6 @@ impl Meter {
         }
         sum
     }
-
-    pub(crate) fn tokens(&self) -> Tokens {
-        let mut all = self.settled;
-        all += self.under_way();
-        all
-    }
-
-    /// The first limit that is used up.
-    pub(crate) fn reached(&self, limits: &Limits) -> Option<LimitKind> {
-        let tokens = self.tokens();
-        let input = tokens.input + tokens.cache_read + tokens.cache_write;
-        let at = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
-        let table = [
-            (
-                LimitKind::Usd,
-                limits
-                    .usd
-                    .is_some_and(|limit| self.spending.usd() >= limit || self.is_spent),
-            ),
-            (LimitKind::InputTokens, at(limits.input_tokens, input)),
-            (
-                LimitKind::OutputTokens,
-                at(limits.output_tokens, tokens.output),
-            ),
-            (
-                LimitKind::TotalTokens,
-                at(limits.total_tokens, tokens.total()),
-            ),
-            (
-                LimitKind::Turns,
-                // The last turn that is allowed may end; one more may not begin.
-                limits
-                    .turns
-                    .is_some_and(|limit| self.turns + self.open_turns > limit),
-            ),
-        ];
-        table
-            .into_iter()
-            .find(|(_, is_reached)| *is_reached)
-            .map(|(kind, _)| kind)
-    }
 }
 
 fn larger(one: Tokens, other: Tokens) -> Tokens {
@@ -162,6 +137,7 @@ fn tokens(usage: &Usage) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{LimitKind, Limits};
     use serde_json::{Value, json};
 
     fn said(id: &str, input: u64, output: u64, cache: u64) -> Value {
@@ -188,11 +164,11 @@ mod tests {
         let usage = json!({"input_tokens": 10, "output_tokens": 50, "cache_read_input_tokens": 7,
             "cache_creation_input_tokens": 1});
         let first = [said("a", 10, 1, 7), said("a", 10, 1, 7)];
-        assert_eq!(meter(&first).tokens().total(), 19);
+        assert_eq!(meter(&first).used().tokens.total(), 19);
         let settled = meter(&[first[0].clone(), first[1].clone(), over(&usage, 0.5)]);
-        assert_eq!(settled.tokens().total(), 68);
+        assert_eq!(settled.used().tokens.total(), 68);
         let again = meter(&[first[0].clone(), over(&usage, 0.5), said("b", 5, 5, 0)]);
-        assert_eq!(again.tokens().total(), 79);
+        assert_eq!(again.used().tokens.total(), 79);
     }
 
     #[test]
@@ -209,8 +185,8 @@ mod tests {
             end,
             said("a", 10, 1, 7),
         ]);
-        assert_eq!(streamed.tokens().output, 40);
-        assert_eq!(streamed.tokens().total(), 58);
+        assert_eq!(streamed.used().tokens.output, 40);
+        assert_eq!(streamed.used().tokens.total(), 58);
     }
 
     #[test]
@@ -242,7 +218,11 @@ mod tests {
         for (index, (set, expected)) in table.into_iter().enumerate() {
             let mut limits = Limits::default();
             set(&mut limits);
-            assert_eq!(used.reached(&limits), expected, "case {index}: {limits:?}");
+            assert_eq!(
+                limits.used_up(&used.used()),
+                expected,
+                "case {index}: {limits:?}"
+            );
         }
     }
 }
