@@ -180,10 +180,7 @@ export type Problem = { type: string; title: string; status: number; detail: str
 export type ProjectTrust = { project: string; standing: string; digest: string; items: (TrustItem)[]; gone: (string)[]; ignored: (string)[] };
 
 /** A message to the agent, from being accepted to being given to the engine. */
-export type Prompt = { text: string; delivery: PromptDelivery; state: PromptState; attachments?: (Attachment)[]; by?: string | null; reason?: string | null };
-
-/** The treatment of a message while the agent is at work. */
-export type PromptDelivery = ("queue" | "steer" | "interrupt");
+export type Prompt = { text: string; delivery: Delivery; state: PromptState; attachments?: (Attachment)[]; by?: string | null; reason?: string | null };
 
 /** The progress of a message. */
 export type PromptState = ("queued" | "sent" | "cancelled");
