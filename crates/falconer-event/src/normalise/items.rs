@@ -7,12 +7,12 @@ use falconer_protocol::message::{
 use falconer_protocol::{Message, ToolUseId};
 use serde_json::Value;
 
-use super::{Normaliser, Open};
+use super::Normaliser;
+use super::calls::Open;
 use crate::action::{Action, ActionStatus};
 use crate::body::{Body, Item, ItemContent};
 use crate::diff::Diff;
 use crate::envelope::Draft;
-use crate::id::ItemId;
 use crate::preview::Preview;
 
 impl Normaliser {
@@ -20,7 +20,7 @@ impl Normaliser {
         // A sub-agent in the background speaks between turns.
         if message.parent_tool_use_id.is_none() {
             self.speaks(out);
-            self.error.clone_from(&message.error);
+            self.turns.carries(message.error.as_ref());
         }
         for block in &message.message.content {
             self.block(block, message, out);
@@ -29,7 +29,9 @@ impl Normaliser {
 
     fn block(&mut self, block: &ContentBlock, message: &AssistantMessage, out: &mut Vec<Draft>) {
         let parent = message.parent_tool_use_id.as_ref();
-        let id = self.next_id(message);
+        let uuid = || message.uuid.as_ref().map(|id| id.as_str().to_owned());
+        let name = message.message.id.clone().or_else(uuid).unwrap_or_default();
+        let id = self.texts.next_id(&name);
         let content = match block {
             ContentBlock::Text(block) => self.text(&block.text, message),
             ContentBlock::Thinking(block) => ItemContent::Thought {
@@ -41,11 +43,11 @@ impl Normaliser {
             ContentBlock::ToolUse(block) => {
                 let agent = message.agent_id.as_ref().map(|id| id.as_str().to_owned());
                 let action = Action::begun(&block.name, &block.input, agent);
-                return self.begin_action(block.id.clone(), action, parent, out);
+                return self.begin_action(&block.id, action, parent, out);
             }
             _ => return self.other_block(block, message, out),
         };
-        self.writing.remove(&id);
+        self.texts.complete(&id);
         self.push(
             parent,
             Body::ItemCompleted(Box::new(Item { id, content })),
@@ -59,10 +61,8 @@ impl Normaliser {
         if message.error.is_some() {
             return ItemContent::Injected { text };
         }
-        if message.parent_tool_use_id.is_none()
-            && let Some(turn) = self.open_turns.back_mut()
-        {
-            turn.said.clone_from(&text);
+        if message.parent_tool_use_id.is_none() {
+            self.turns.says(&text);
         }
         ItemContent::Message { text }
     }
@@ -79,7 +79,7 @@ impl Normaliser {
         let text = |name: &str| raw[name].as_str().map(str::to_owned);
         if let (Some(id), Some(name)) = (text("id"), text("name")) {
             let action = Action::begun(&name, &raw["input"], None);
-            self.begin_action(id.into(), action, parent, out);
+            self.begin_action(&id.into(), action, parent, out);
         } else if let Some(id) = text("tool_use_id") {
             self.end_action(&id.into(), &raw["content"], ActionStatus::Ok, None, out);
         } else {
@@ -87,40 +87,22 @@ impl Normaliser {
         }
     }
 
-    /// Ids of blocks: the API message and the place in it.
-    fn next_id(&mut self, message: &AssistantMessage) -> ItemId {
-        let uuid = || message.uuid.as_ref().map(|id| id.as_str().to_owned());
-        let name = message.message.id.clone().or_else(uuid).unwrap_or_default();
-        let index = self.blocks.next(&name);
-        block_id(&name, index)
-    }
-
     fn begin_action(
         &mut self,
-        id: ToolUseId,
+        id: &ToolUseId,
         action: Action,
         parent: Option<&ToolUseId>,
         out: &mut Vec<Draft>,
     ) {
-        if self.done.contains(&id) {
-            return;
+        let item = action_item(id, action.clone());
+        let begun = Open {
+            action,
+            turn: self.turn(),
+            parent: parent.cloned(),
+        };
+        if self.calls.begin(id, begun) {
+            self.push(parent, Body::ItemStarted(Box::new(item)), out);
         }
-        let turn = self.turn();
-        if let Some(open) = self.actions.get_mut(&id) {
-            // Progress was reported before the call itself.
-            open.action = action;
-            return;
-        }
-        let item = action_item(&id, action.clone());
-        self.actions.insert(
-            id,
-            Open {
-                action,
-                turn,
-                parent: parent.cloned(),
-            },
-        );
-        self.push(parent, Body::ItemStarted(Box::new(item)), out);
     }
 
     /// Ends an action once; a result nobody asked for is an action of its own.
@@ -132,16 +114,9 @@ impl Normaliser {
         output: Option<&Value>,
         out: &mut Vec<Draft>,
     ) {
-        if !self.done.insert(id) {
+        let Some(open) = self.calls.end(id, self.turn()) else {
             return;
-        }
-        let turn = self.turn();
-        let unseen = || Open {
-            action: Action::unseen(),
-            turn,
-            parent: None,
         };
-        let open = self.actions.remove(id).unwrap_or_else(unseen);
         let mut action = open.action;
         action.status = status;
         let (result, images) = Preview::with_images(content);
@@ -222,9 +197,9 @@ impl Normaliser {
         let heartbeat = progress.heartbeat == Some(true);
         let real = progress.parent_tool_use_id.as_ref().filter(|_| heartbeat);
         let id = real.unwrap_or(&progress.tool_use_id).clone();
-        if !self.actions.contains_key(&id) {
+        if !self.calls.is_open(&id) {
             let action = Action::begun(&progress.tool_name, &Value::Null, None);
-            self.begin_action(id, action, None, out);
+            self.begin_action(&id, action, None, out);
         }
     }
 
@@ -247,11 +222,6 @@ impl Normaliser {
 fn may_have_run(content: &Value) -> bool {
     let text = content.to_string();
     text.contains("stopped while running") || text.contains("while it was running")
-}
-
-/// The id of a block of an API message.
-pub(super) fn block_id(message: &str, index: usize) -> ItemId {
-    format!("{message}.{index}").into()
 }
 
 pub(super) fn action_item(id: &ToolUseId, action: Action) -> Item {

@@ -1,27 +1,33 @@
 //! Messages of an engine become events: a small state, and one method per kind of message.
 
-mod ending;
+mod calls;
+mod conversation;
 mod items;
+mod open_turns;
 mod recent;
 mod reply;
 mod stream;
 mod system;
 mod tasks;
+mod texts;
 mod turns;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use falconer_protocol::message::{AssistantError, WarningMessage};
+use falconer_protocol::message::WarningMessage;
 use falconer_protocol::{Message, ToolUseId};
 use serde_json::Value;
 
-use crate::action::Action;
-use crate::body::{Body, Limit, LimitClass, Task, Unknown, Warning};
+use crate::body::{Body, Limit, LimitClass, Unknown, Warning};
 use crate::envelope::{Draft, Source};
-use crate::id::{ItemId, TurnNumber};
+use crate::id::TurnNumber;
 use crate::spending::Spending;
 
-use recent::{Blocks, Finished};
+use calls::Calls;
+use conversation::Conversation;
+use open_turns::OpenTurns;
+use tasks::Tasks;
+use texts::Texts;
 
 /// Facts about a run that are known before its engine says anything.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,63 +58,12 @@ pub struct Run {
 #[derive(Debug, Default)]
 pub struct Normaliser {
     run: Run,
-    /// The engine's id of the session, once it is known.
-    session: Option<String>,
-    has_started: bool,
-    /// Turns without a result yet; results may be held back, so there may be several.
-    open_turns: VecDeque<OpenTurn>,
-    turns: u32,
+    conversation: Conversation,
+    turns: OpenTurns,
+    calls: Calls,
+    texts: Texts,
+    tasks: Tasks,
     spending: Spending,
-    actions: BTreeMap<ToolUseId, Open>,
-    done: Finished,
-    tasks: BTreeMap<String, Task>,
-    blocks: Blocks,
-    /// The model and the mode of the last turn.
-    model: Option<String>,
-    mode: Option<String>,
-    /// The conversation was cleared; the next turn says under which id it goes on.
-    is_reset: bool,
-    /// The error the last message of the agent carried in the turn under way.
-    error: Option<AssistantError>,
-    /// Texts and thoughts that are being streamed.
-    writing: BTreeMap<ItemId, Writing>,
-}
-
-/// A text or a thought that is being streamed.
-#[derive(Debug)]
-struct Writing {
-    kind: WritingKind,
-    text: String,
-    /// Characters of the text.
-    length: u64,
-    turn: Option<TurnNumber>,
-    parent: Option<ToolUseId>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WritingKind {
-    Message,
-    Thought,
-}
-
-/// A turn without a result yet.
-#[derive(Debug)]
-struct OpenTurn {
-    number: TurnNumber,
-    /// The prompts that caused it, if the engine named them.
-    prompts: Vec<String>,
-    /// `true` if the agent itself has said something in it.
-    has_spoken: bool,
-    /// The last text of the agent itself.
-    said: String,
-}
-
-/// An action without a result yet.
-#[derive(Debug)]
-struct Open {
-    action: Action,
-    turn: Option<TurnNumber>,
-    parent: Option<ToolUseId>,
 }
 
 impl Normaliser {
@@ -123,14 +78,14 @@ impl Normaliser {
     /// Continues for an engine that is started anew in a run that has had this many turns.
     #[must_use]
     pub fn after_turns(mut self, turns: u32) -> Self {
-        self.turns = turns;
+        self.turns = OpenTurns::after(turns);
         self
     }
 
     /// Returns what is left to say when no more messages come.
     pub fn finish(&mut self) -> Vec<Draft> {
         let mut out = Vec::new();
-        if self.is_reset {
+        if self.conversation.take_reset() {
             self.reset(None, &mut out);
         }
         out
@@ -149,12 +104,12 @@ impl Normaliser {
 
     /// The engine's id of the session, once it is known.
     pub fn native_session(&self) -> Option<&str> {
-        self.session.as_deref()
+        self.conversation.session()
     }
 
     /// The turn under way, if there is one.
     pub fn turn(&self) -> Option<TurnNumber> {
-        self.open_turns.back().map(|turn| turn.number)
+        self.turns.current()
     }
 
     /// Turns a message into events.
@@ -173,7 +128,7 @@ impl Normaliser {
             Message::Result(result) => self.result(result, out),
             Message::ToolProgress(progress) => self.tool_progress(progress, out),
             Message::ToolUseSummary(summary) => self.summary(summary, out),
-            Message::ConversationReset(_) => self.is_reset = true,
+            Message::ConversationReset(_) => self.conversation.clear(),
             Message::RateLimitEvent(event) => self.rate_limit(&event.rate_limit_info, out),
             Message::Warning(warning) => self.line_trouble(warning, out),
             // Answered elsewhere, or of interest to the host only.

@@ -3,10 +3,10 @@
 use falconer_protocol::content::ContentBlock;
 use falconer_protocol::stream::{Delta, StreamEvent, StreamEventMessage};
 
-use super::items::block_id;
-use super::{Normaliser, Writing, WritingKind};
-use crate::body::{Body, Item, ItemContent};
-use crate::envelope::{Draft, Source};
+use super::Normaliser;
+use super::texts::{WritingKind, block_id};
+use crate::body::Body;
+use crate::envelope::Draft;
 use crate::id::{ItemId, TurnNumber};
 
 impl Normaliser {
@@ -21,7 +21,7 @@ impl Normaliser {
                     ContentBlock::Thinking(_) => WritingKind::Thought,
                     _ => return,
                 };
-                self.begin_writing(place(event, start.index), kind, event, out);
+                self.begin_writing(&place(event, start.index), kind, event, out);
             }
             StreamEvent::ContentBlockDelta(delta) => {
                 let (kind, text) = match &delta.delta {
@@ -37,28 +37,15 @@ impl Normaliser {
 
     fn begin_writing(
         &mut self,
-        id: ItemId,
+        id: &ItemId,
         kind: WritingKind,
         event: &StreamEventMessage,
         out: &mut Vec<Draft>,
     ) {
-        if self.writing.contains_key(&id) {
-            return;
+        let parent = event.parent_tool_use_id.clone();
+        if let Some(item) = self.texts.begin(id, kind, self.turn(), parent.clone()) {
+            self.push(parent.as_ref(), Body::ItemStarted(Box::new(item)), out);
         }
-        let writing = Writing {
-            kind,
-            text: String::new(),
-            length: 0,
-            turn: self.turn(),
-            parent: event.parent_tool_use_id.clone(),
-        };
-        let item = Item {
-            id: id.clone(),
-            content: writing.content(),
-        };
-        let parent = writing.parent.clone();
-        self.writing.insert(id, writing);
-        self.push(parent.as_ref(), Body::ItemStarted(Box::new(item)), out);
     }
 
     /// A delta says where it belongs, so that who missed some can tell.
@@ -70,55 +57,21 @@ impl Normaliser {
         event: &StreamEventMessage,
         out: &mut Vec<Draft>,
     ) {
-        if !self.writing.contains_key(&id) {
-            self.begin_writing(id.clone(), kind, event, out);
+        self.begin_writing(&id, kind, event, out);
+        if let Some((offset, parent)) = self.texts.write(&id, text) {
+            let text = text.to_owned();
+            let delta = Body::ItemDelta { id, offset, text };
+            self.push(parent.as_ref(), delta, out);
         }
-        let Some(writing) = self.writing.get_mut(&id) else {
-            return;
-        };
-        let (offset, parent) = (writing.length, writing.parent.clone());
-        writing.text.push_str(text);
-        writing.length += text.chars().count() as u64;
-        let text = text.to_owned();
-        let delta = Body::ItemDelta { id, offset, text };
-        self.push(parent.as_ref(), delta, out);
     }
 
     /// Ends the items of a turn that is over; they stay as far as they came.
     pub(super) fn end_writing(&mut self, turn: Option<TurnNumber>, out: &mut Vec<Draft>) {
-        let of_turn = |writing: &Writing| writing.turn == turn && writing.parent.is_none();
-        for (id, writing) in self.writing.extract_if(.., |_, writing| of_turn(writing)) {
-            if writing.kind == WritingKind::Message
-                && !writing.text.is_empty()
-                && let Some(open) =
-                    (self.open_turns.iter_mut()).find(|open| Some(open.number) == writing.turn)
-            {
-                open.said.clone_from(&writing.text);
-            }
-            out.push(cut_off(id, writing));
+        let (drafts, said) = self.texts.end_of(turn);
+        if let Some(said) = said {
+            self.turns.said_in(turn, said);
         }
-    }
-}
-
-impl Writing {
-    fn content(&self) -> ItemContent {
-        let text = self.text.clone();
-        match self.kind {
-            WritingKind::Message => ItemContent::Message { text },
-            WritingKind::Thought => ItemContent::Thought { text },
-        }
-    }
-}
-
-fn cut_off(id: ItemId, writing: Writing) -> Draft {
-    let content = writing.content();
-    Draft {
-        turn: writing.turn,
-        parent: writing.parent,
-        ..Draft::new(
-            Source::Falconer,
-            Body::ItemCompleted(Box::new(Item { id, content })),
-        )
+        out.extend(drafts);
     }
 }
 

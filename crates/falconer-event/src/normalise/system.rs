@@ -78,7 +78,7 @@ impl Normaliser {
 
     /// The model would not answer; another one may.
     fn refused(&mut self, refusal: &ModelRefusalFallback, out: &mut Vec<Draft>) {
-        self.model = Some(refusal.fallback_model.clone());
+        self.conversation.model_is(&refusal.fallback_model);
         let change = SessionChanged::Model {
             from: Some(refusal.original_model.clone()),
             to: refusal.fallback_model.clone(),
@@ -88,7 +88,7 @@ impl Normaliser {
     }
 
     fn model_changed(&mut self, change: &ModelFallback, out: &mut Vec<Draft>) {
-        self.model = Some(change.fallback_model.clone());
+        self.conversation.model_is(&change.fallback_model);
         let change = SessionChanged::Model {
             from: Some(change.original_model.clone()),
             to: change.fallback_model.clone(),

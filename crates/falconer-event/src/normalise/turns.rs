@@ -7,52 +7,38 @@ use falconer_protocol::system::Init;
 use falconer_protocol::usage::Usage;
 use serde_json::Value;
 
-use super::{Normaliser, OpenTurn};
+use super::Normaliser;
+use super::conversation::Entered;
 use crate::body::{Body, RunStarted, SessionChanged};
 use crate::envelope::{Draft, Source};
 use crate::failure::FailureKind;
-use crate::id::TurnNumber;
 use crate::turn::{Denial, Failure, INTERRUPTED, Tokens, TurnCompleted, TurnStarted};
 
 impl Normaliser {
     /// A turn begins; the first one tells that the run has started.
     pub(super) fn init(&mut self, init: &Init, out: &mut Vec<Draft>) {
         let session = init.session_id.as_ref().map(|id| id.as_str().to_owned());
-        if !self.has_started {
-            self.has_started = true;
-            self.session.clone_from(&session);
-            let started = Body::RunStarted(Box::new(self.started(init)));
-            out.push(Draft::new(Source::Falconer, started));
-        } else if session.is_some() && session != self.session {
-            self.session.clone_from(&session);
-            self.reset(session, out);
-        } else if self.is_reset {
-            self.reset(None, out);
+        match self.conversation.enter(session) {
+            Entered::Started => {
+                let started = Body::RunStarted(Box::new(self.started(init)));
+                out.push(Draft::new(Source::Falconer, started));
+            }
+            Entered::Reset(session) => self.reset(session, out),
+            Entered::Same => {}
         }
         self.notice_changes(init, out);
         let prompts = init.user_message_uuids.iter().flatten();
         let prompts: Vec<String> = prompts.map(|id| id.as_str().to_owned()).collect();
-        if !self.is_under_way(&prompts) {
+        if !self.turns.is_under_way(&prompts) {
             let model = init.model.clone();
             self.begin_turn(TurnStarted { prompts, model }, out);
         }
     }
 
-    /// Returns `true` if an `init` only repeats itself: it names the prompts of an open turn, or
-    /// comes before anything was said. A turn too many would never end.
-    fn is_under_way(&self, prompts: &[String]) -> bool {
-        let repeats = |turn: &OpenTurn| !prompts.is_empty() && turn.prompts == prompts;
-        let is_fresh =
-            |turn: &OpenTurn| !turn.has_spoken && (prompts.is_empty() || turn.prompts.is_empty());
-        self.open_turns.iter().any(repeats) || self.open_turns.back().is_some_and(is_fresh)
-    }
-
     /// The agent itself says something.
     pub(super) fn speaks(&mut self, out: &mut Vec<Draft>) {
         self.ensure_turn(out);
-        if let Some(turn) = self.open_turns.back_mut() {
-            turn.has_spoken = true;
-        }
+        self.turns.speaks();
     }
 
     fn started(&self, init: &Init) -> RunStarted {
@@ -61,7 +47,7 @@ impl Normaliser {
             engine: self.run.engine.clone(),
             engine_reason: self.run.engine_reason.clone(),
             version: init.claude_code_version.clone(),
-            native_session: self.session.clone().unwrap_or_default(),
+            native_session: self.conversation.session().unwrap_or_default().to_owned(),
             model: init.model.clone(),
             cwd: init.cwd.clone(),
             permission_mode: mode.map(|mode| mode.as_str().to_owned()),
@@ -91,8 +77,7 @@ impl Normaliser {
     /// Reports settings that differ from those of the turn before.
     fn notice_changes(&mut self, init: &Init, out: &mut Vec<Draft>) {
         if let Some(to) = init.model.clone()
-            && let Some(from) = self.model.replace(to.clone())
-            && from != to
+            && let Some(from) = self.conversation.model_is(&to)
         {
             let (from, reason) = (Some(from), None);
             let change = SessionChanged::Model { from, to, reason };
@@ -105,8 +90,7 @@ impl Normaliser {
 
     /// The mode now; the first one is no change.
     pub(super) fn mode_is(&mut self, now: &str, out: &mut Vec<Draft>) {
-        let before = self.mode.replace(now.to_owned());
-        if before.is_some_and(|before| before != now) {
+        if self.conversation.mode_is(now) {
             let to = now.to_owned();
             let change = SessionChanged::Mode { to };
             self.push(None, Body::SessionChanged(change), out);
@@ -114,26 +98,18 @@ impl Normaliser {
     }
 
     pub(super) fn reset(&mut self, native_session: Option<String>, out: &mut Vec<Draft>) {
-        self.is_reset = false;
         let change = SessionChanged::Reset { native_session };
         self.push(None, Body::SessionChanged(change), out);
     }
 
     pub(super) fn begin_turn(&mut self, started: TurnStarted, out: &mut Vec<Draft>) {
-        self.turns += 1;
-        self.open_turns.push_back(OpenTurn {
-            number: TurnNumber(self.turns),
-            prompts: started.prompts.clone(),
-            has_spoken: false,
-            said: String::new(),
-        });
-        self.error = None;
+        self.turns.begin(started.prompts.clone());
         self.push(None, Body::TurnStarted(started), out);
     }
 
     /// For messages that come without an `init` before them.
     fn ensure_turn(&mut self, out: &mut Vec<Draft>) {
-        if self.open_turns.is_empty() {
+        if self.turns.is_empty() {
             self.begin_turn(TurnStarted::default(), out);
         }
     }
@@ -147,31 +123,30 @@ impl Normaliser {
         if let Some(total) = &result.total_cost_usd {
             self.spending.engine_says(total.as_f64());
         }
-        let turn = self.open_turns.front().map(|turn| turn.number);
+        let turn = self.turns.oldest();
         self.end_writing(turn, out);
-        self.abort_actions_of(turn, out);
+        out.extend(self.calls.abort_of(turn));
         self.complete_turn(self.completed(result), out);
     }
 
     /// An engine that does not stream names its session with its answer. One that fails names
     /// a session too, but that was never begun.
     pub(super) fn start_without_init(&mut self, session: Option<&str>, out: &mut Vec<Draft>) {
-        let (false, Some(session)) = (self.has_started, session) else {
+        let (false, Some(session)) = (self.conversation.has_started(), session) else {
             return;
         };
         let init = Init {
             session_id: Some(session.into()),
             ..Init::default()
         };
-        self.has_started = true;
-        self.session = Some(session.to_owned());
+        self.conversation.enter(Some(session.to_owned()));
         let started = Body::RunStarted(Box::new(self.started(&init)));
         out.push(Draft::new(Source::Falconer, started));
     }
 
     /// Warnings first, so that nothing of the turn comes after its completion.
     pub(super) fn complete_turn(&mut self, completed: TurnCompleted, out: &mut Vec<Draft>) {
-        let turn = self.open_turns.pop_front().map(|turn| turn.number);
+        let turn = self.turns.end();
         for denial in &completed.denials {
             let before = out.len();
             self.warn(
@@ -198,11 +173,11 @@ impl Normaliser {
             ok,
             // What was said is the partial answer of a turn that failed.
             text: (text.filter(|_| ok))
-                .or_else(|| self.open_turns.front().map(|turn| turn.said.clone()))
+                .or_else(|| self.turns.oldest_said().map(str::to_owned))
                 .unwrap_or_default(),
             structured_output: result.structured_output.clone(),
             failure: (!ok)
-                .then(|| failure(result).of_kind(FailureKind::of(result, self.error.as_ref()))),
+                .then(|| failure(result).of_kind(FailureKind::of(result, self.turns.error()))),
             tokens: result.usage.as_ref().map(tokens).unwrap_or_default(),
             models: models
                 .filter_map(|(name, usage)| Some((name.clone(), serde_json::to_value(usage).ok()?)))
