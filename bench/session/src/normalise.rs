@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use falconer_event::{End, Normaliser, Run, RunId, Sequence};
+use falconer_event::{End, Ledger, Normaliser, Run, RunId, Sequence};
 use falconer_protocol::Message;
 use serde_json::Value;
 
@@ -44,8 +44,12 @@ fn round(sessions: &[Vec<String>]) -> (f64, f64, usize) {
         let drafts = messages
             .iter()
             .flat_map(|message| normaliser.message(message));
-        let drafts: Vec<_> = drafts.collect();
-        for draft in drafts.into_iter().chain(normaliser.end(End::default())) {
+        let mut drafts: Vec<_> = drafts.collect();
+        drafts.extend(normaliser.finish());
+        let mut ledger = Ledger::default();
+        drafts.iter().for_each(|draft| ledger.observe(draft));
+        drafts.extend(ledger.end(End::default()));
+        for draft in drafts {
             black_box(sequence.stamp(&run, "2026-01-01T00:00:00Z", draft));
             events += 1;
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use falconer_event::{End, Event, Normaliser, Run, RunId, Sequence};
+use falconer_event::{End, Event, Ledger, Normaliser, Run, RunId, Sequence};
 use serde_json::Value;
 
 pub(crate) fn required(variable: &str) -> PathBuf {
@@ -97,7 +97,10 @@ fn write_log(cassette: &Path, folder: &Path) {
         let message = serde_json::from_value(line["line"].clone()).unwrap();
         drafts.extend(normaliser.message(&message));
     }
-    drafts.extend(normaliser.end(End::default()));
+    drafts.extend(normaliser.finish());
+    let mut ledger = Ledger::default();
+    drafts.iter().for_each(|draft| ledger.observe(draft));
+    drafts.extend(ledger.end(End::default()));
     let mut sequence = Sequence::new("recorded");
     let run = RunId::from("run");
     let stamped = drafts
