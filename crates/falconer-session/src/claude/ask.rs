@@ -6,6 +6,7 @@ use falconer::protocol::control::{CanUseTool, Elicitation};
 use falconer::protocol::permission::{
     DecisionReasonType, PermissionDestination, PermissionUpdate, SetMode,
 };
+use falconer::protocol::tool::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use falconer::{Decision, ElicitationAnswer};
 use falconer_event::QuestionKind;
 use serde_json::json;
@@ -18,8 +19,8 @@ pub(super) fn of_tool(asked: &CanUseTool) -> Ask {
     let suggestions = asked.permission_suggestions.iter().flatten();
     Ask {
         kind: match asked.tool_name.as_str() {
-            "AskUserQuestion" => Some(QuestionKind::Choice),
-            "ExitPlanMode" => Some(QuestionKind::Plan),
+            ASK_USER_QUESTION => Some(QuestionKind::Choice),
+            EXIT_PLAN_MODE => Some(QuestionKind::Plan),
             _ => None,
         },
         tool: asked.tool_name.clone(),
