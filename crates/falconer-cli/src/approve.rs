@@ -13,30 +13,30 @@ use crate::render::{Screen, Window, clean, for_stdout, visible_line};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  falconer approve                      asks what waits, one after the other
-  falconer approve --list               shows what waits, in full
-  falconer approve dd5d5538              asks about this one; the beginning of an id is enough
+  falconer approve                      answer open requests one by one
+  falconer approve --list               show open requests in full
+  falconer approve dd5d5538              answer this one; the beginning of an id is enough
   falconer approve dd5d5538 'no use the staging server'
   falconer approve dd5d5538 yes --digest 3fe0c2…
   falconer approve --list --json
 
-An answer is about exactly what was shown. On a terminal the request is shown
-before an approval is taken; elsewhere an approval needs the digest that `--list`
-prints. If somebody else was faster, or the request has changed, nothing is
+An answer applies to exactly what was shown. On a terminal the request is shown
+before it can be approved; elsewhere an approval needs the digest that `--list`
+prints. If someone else answered first or the request changed, nothing is
 decided and you are told.")]
 pub(crate) struct Approve {
-    /// Its id, or the beginning of it
+    /// The request's id, or the beginning of it
     request: Option<String>,
-    /// The answer, as on the terminal: yes, no with a reason, always, edit, stop
+    /// The answer: yes, no with a reason, always, edit or stop
     #[arg(requires = "request")]
     answer: Option<String>,
-    /// The digest of the request that was shown; an approval without a terminal needs it
+    /// Digest of the request as shown; required to approve without a terminal
     #[arg(long, requires = "answer", value_name = "DIGEST")]
     digest: Option<String>,
-    /// Only show what waits
+    /// List open requests and exit
     #[arg(long, conflicts_with = "answer")]
     list: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
         return Ok(Exit::Success);
     }
     if waiting.is_empty() {
-        say("note:", "nothing waits for an answer");
+        say("note:", "no requests need an answer");
     }
     match arguments.list || !drive::is_person_here() {
         true => waiting.iter().for_each(print),
@@ -92,7 +92,7 @@ async fn one(remote: &Remote, id: &str, answer: &str, digest: Option<&str>) -> D
     let mut open = open_of(&request).ok_or_else(unknown_kind)?;
     let mut nowhere = Screen::new(std::io::sink(), "");
     let Step::Verdict(verdict) = open.take(Some(answer), &mut nowhere)? else {
-        let text = format!("`{answer}` is no answer to this request");
+        let text = format!("invalid answer `{answer}`");
         let hint = "answer yes, no with a reason, always, edit COMMAND, or stop";
         return Err(Fault::usage(text, hint));
     };
@@ -104,16 +104,16 @@ async fn one(remote: &Remote, id: &str, answer: &str, digest: Option<&str>) -> D
         None if !verdict.is_denial() => {
             print(&request);
             return Err(Fault::usage(
-                format!("request {id} can be approved only by its digest"),
-                "read the request above, then add `--digest` with the digest below it",
+                format!("approving request {id} needs its digest"),
+                "review the request above, then pass its digest with `--digest`",
             ));
         }
         Some(digest) if digest != open.digest => {
             print(&request);
             return Err(Fault::new(
                 Exit::Session,
-                format!("request {id} is not the one with the digest {digest}"),
-                "nothing was decided; read the request above",
+                format!("request {id} does not have the digest {digest}"),
+                "nothing was decided; review the request above",
             ));
         }
         _ => send(remote, &request, &open, &verdict).await?,
@@ -182,7 +182,7 @@ pub(crate) async fn send(
 fn unknown_kind() -> Fault {
     Fault::new(
         Exit::Agent,
-        "this request is of a kind that this version cannot answer",
+        "this version cannot answer this kind of request",
         "update falconer, or answer it on the server's page",
     )
 }

@@ -22,18 +22,18 @@ use crate::render::{Detail, Prompts, Screen, clean, first_line};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  falconer attach                       the session that runs; a list if several do
-  falconer attach 4f2a8c1e              shows a session of the server and goes on
-  falconer attach 4f2a8c1e --new        only what happens from now on
-  falconer attach 4f2a8c1e < /dev/null  shows what there is, then ends
+  falconer attach                       the running session; a list if there are several
+  falconer attach 4f2a8c1e              show a session on the server and follow it
+  falconer attach 4f2a8c1e --new        only new events
+  falconer attach 4f2a8c1e < /dev/null  show what there is and exit
 
-What is typed is sent; questions are answered in the same line, as in `chat`.
-/interrupt stops the turn, Ctrl-D leaves: the session goes on without you.")]
+What you type is sent to the agent; questions are answered on the same line, as in
+`chat`. /interrupt stops the turn, Ctrl-D detaches: the session keeps running.")]
 pub(crate) struct Attach {
-    /// Its id or that of its conversation, or the beginning of either; the one that runs if not
-    /// given
+    /// Session or conversation id, or the beginning of either; defaults to the one
+    /// that is running
     session: Option<String>,
-    /// Only what happens from now on
+    /// Show only new events
     #[arg(long)]
     new: bool,
     #[command(flatten)]
@@ -67,8 +67,8 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
                 "/quit".to_owned(),
             ]));
             let (input, above) = Input::of_terminal(None, words).map_err(|error| {
-                let text = format!("failed to use the terminal: {error}");
-                Fault::setup(text, "use `falconer approve`, which needs less of it")
+                let text = format!("failed to set up the terminal: {error}");
+                Fault::setup(text, "try `falconer approve`, which needs no full terminal")
             })?;
             (input, coloured(above))
         }
@@ -124,7 +124,7 @@ async fn only_live(remote: &Remote) -> Result<Value, Fault> {
         );
     }
     let text = format!("{} sessions are running", live.len());
-    Err(Fault::usage(text, "name one of them: `falconer attach ID`"))
+    Err(Fault::usage(text, "choose one: `falconer attach ID`"))
 }
 
 struct Attached<'a> {
@@ -179,12 +179,12 @@ impl Attached<'_> {
     /// Connects again where it broke off.
     async fn again(&mut self, session: &str) -> Result<Frames, Fault> {
         self.screen
-            .line("! the connection is lost; connecting again".yellow())?;
+            .line("! connection lost; reconnecting".yellow())?;
         for _ in 1..TRIES {
             tokio::time::sleep(Duration::from_secs(1)).await;
             match self.remote.stream(session, self.seen).await {
                 Ok(frames) => {
-                    self.screen.line("  connected again".dimmed())?;
+                    self.screen.line("  reconnected".dimmed())?;
                     return Ok(frames);
                 }
                 Err(fault) if fault.exit == Exit::Setup => {}
@@ -279,8 +279,7 @@ impl Attached<'_> {
         }
         if self.is_person && self.seen >= self.head {
             let by = clean(by);
-            self.screen
-                .line(format!("  (settled by {by}; nothing to answer)").dimmed())?;
+            self.screen.line(format!("  (answered by {by})").dimmed())?;
         }
         self.ask_if_current()
     }

@@ -23,7 +23,7 @@ use crate::serve::Serve;
 use crate::sessions::Sessions;
 use crate::trust::Trust;
 
-/// Runs coding agents
+/// Run coding agents, and approve what they do before they do it
 #[derive(Debug, Parser)]
 #[command(name = "falconer", version, about, after_help = after_help())]
 pub(crate) struct Falconer {
@@ -46,35 +46,35 @@ Examples:
 pub(crate) enum Command {
     /// Show a whole agent session on a scripted model: no key, no network
     Demo(Demo),
-    /// Let an agent work in this directory
+    /// Run an agent on a task in this directory
     Run(Box<Run>),
-    /// Have a conversation with an agent in this directory
+    /// Chat with an agent in this directory
     Chat(Box<Chat>),
     /// List, show, search, export, fork, rename and delete sessions
     Sessions(Sessions),
-    /// Let programs and browsers run agents here
+    /// Serve agents to programs and browsers
     Serve(Box<Serve>),
-    /// Follow a session of a server, and talk with its agent
+    /// Follow a session on a server and talk to its agent
     Attach(Attach),
-    /// Answer what agents on a server ask
+    /// Approve or deny what agents on a server ask for
     Approve(Approve),
-    /// Print a link that signs a browser or a phone in to a server
+    /// Print a link that signs a browser or phone in to a server
     Login(Login),
-    /// Look for accounts and engines, and write a first configuration
+    /// Find accounts and engines and write a starter configuration
     Init(Init),
-    /// Say what is here, what is missing, and how to fix it
+    /// Check the setup and suggest fixes
     Doctor(Doctor),
-    /// Look at the configuration and change it
+    /// Show and change the configuration
     Config(ConfigCommand),
-    /// Say what the rules would do with a call, and why
+    /// Explain how the rules would decide a tool call
     Explain(Box<Explain>),
-    /// Show what a project wants, and trust it or not
+    /// Review a project's settings and trust them
     Trust(Trust),
-    /// Run, and keep everything that happens in a file
+    /// Run an agent and record everything to a file
     Record(Box<Record>),
-    /// Show a recorded run again, offline
+    /// Replay a recorded run offline
     Replay(Replay),
-    /// Print what a shell needs to complete commands
+    /// Print shell completions
     Completions(Completions),
     /// Print manual pages
     Man(Man),
@@ -82,7 +82,10 @@ pub(crate) enum Command {
 
 /// What `falconer` says when it is asked nothing: what can be done here, now.
 pub(crate) fn first_steps() {
-    anstream::println!("{}\n", "falconer runs coding agents.".bold());
+    anstream::println!(
+        "{}\n",
+        "falconer runs coding agents and asks before they act.".bold()
+    );
     match choose(&EngineRequest::default(), here::environment()) {
         Ok(chosen) => {
             let about = chosen.about;
@@ -92,15 +95,13 @@ pub(crate) fn first_steps() {
             anstream::println!("  falconer chat                  a conversation");
         }
         Err(_) => {
-            anstream::println!("No key and no logged-in Claude Code were found here yet.\n");
-            anstream::println!(
-                "  falconer init                  looks for accounts and helps to set one up"
-            );
+            anstream::println!("Found no API key and no logged-in Claude Code.\n");
+            anstream::println!("  falconer init                  find accounts and set one up");
         }
     }
     anstream::println!(
         "  falconer demo                  a whole session, without a key or a network\n  \
-           falconer doctor                what is here, what is missing, and how to fix it\n  \
+           falconer doctor                check the setup and suggest fixes\n  \
            falconer help                  all commands"
     );
 }

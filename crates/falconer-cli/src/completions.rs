@@ -49,7 +49,7 @@ pub(crate) fn man(arguments: Man) -> Done {
         Some(directory) => {
             let failed = |error: std::io::Error| {
                 let text = format!("failed to write to {}: {error}", directory.display());
-                Fault::setup(text, "name a directory that can be written to")
+                Fault::setup(text, "choose a writable directory")
             };
             std::fs::create_dir_all(&directory).map_err(failed)?;
             clap_mangen::generate_to(Falconer::command(), &directory).map_err(failed)?;

@@ -35,10 +35,9 @@ pub(crate) enum Exit {
 
 /// The codes for people.
 pub(crate) const CODES: &str = "\
-Exit codes: 0 done, 1 the agent failed, 2 wrong usage or configuration,
-3 something must be set up first, 4 internal fault, 5 a limit was reached,
-6 the session is in use or not there, 7 the model's service failed (try again),
-130 interrupted.";
+Exit codes: 0 success, 1 the agent failed, 2 invalid usage or configuration,
+3 setup is incomplete, 4 internal error, 5 a limit was reached, 6 the session is
+in use or does not exist, 7 the model's API failed (try again), 130 interrupted.";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
@@ -170,7 +169,7 @@ impl From<std::io::Error> for Fault {
             _ => Self::new(
                 Exit::Internal,
                 format!("failed to read or write: {error}"),
-                "see whether the terminal, the pipe and the disk are there and have room",
+                "check the terminal, the pipe and the disk",
             ),
         }
     }
@@ -192,16 +191,16 @@ impl From<ChooseError> for Fault {
         let text = match &error {
             ChooseError::NothingUsable { cli, looked } => {
                 let claude = match cli {
-                    Ok(path) => format!("claude ({}) has no login", path.display()),
+                    Ok(path) => format!("claude ({}) is not logged in", path.display()),
                     Err(_) => "claude was not found".to_owned(),
                 };
                 let places = looked.looked_at().len();
-                format!("no engine can run here: {claude}, and none of {places} places has a key")
+                format!("no engine can run: {claude}, and no key was found in {places} places")
             }
             other => other.to_string(),
         };
         let more = match &error {
-            ChooseError::NothingUsable { .. } => "; `falconer doctor` says where it looked",
+            ChooseError::NothingUsable { .. } => "; `falconer doctor` lists where it looked",
             _ => "",
         };
         Self::new(exit, text, format!("{}{more}", error.advice()))
@@ -239,7 +238,7 @@ impl From<falconer::sessions::SessionError> for Fault {
         Self::new(
             exit,
             &error,
-            "`falconer sessions list --all` shows what there is",
+            "`falconer sessions list --all` lists all sessions",
         )
     }
 }

@@ -25,7 +25,7 @@ is 0 if the call is allowed, 1 if it is denied or asked about.")]
 pub(crate) struct Explain {
     /// The call, as a rule is written: `Tool(what)`, or `Tool({\"input\": …})`
     call: String,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -48,10 +48,7 @@ pub(crate) async fn explain(arguments: Explain) -> Done {
         redactor: here::redactor().clone(),
     };
     let engine = falconer_engine::explain(launch, &call.tool, &call.input).map_err(|error| {
-        Fault::setup(
-            error,
-            "see what is wrong with the settings; `falconer doctor` may tell more",
-        )
+        Fault::setup(error, "fix the settings; `falconer doctor` may show more")
     })?;
     let policy = rules
         .policy

@@ -35,11 +35,11 @@ pub(crate) fn ambiguous(given: &str, ids: &[&str]) -> Fault {
     let mut named: Vec<String> = shortened(ids).into_iter().map(clean).collect();
     let more = named.len().saturating_sub(MOST_NAMED);
     named.truncate(MOST_NAMED);
-    let mut text = format!("`{}` could be {}", clean(given), named.join(" or "));
+    let mut text = format!("`{}` is ambiguous: {}", clean(given), named.join(" or "));
     if more > 0 {
         text += &format!(", or {more} more");
     }
-    Fault::usage(text, "give more of the id")
+    Fault::usage(text, "give more characters of the id")
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ Examples:
   falconer init
   falconer init --yes     do not ask
 
-Nothing is sent anywhere. Keys are looked for, never shown and never copied.")]
+Nothing is sent anywhere. Keys are located, never shown or copied.")]
 pub(crate) struct Init {
     /// Write the configuration without asking
     #[arg(long, short)]
@@ -31,9 +31,9 @@ const FIRST: &str = "\
 version = 1
 
 [run]
-# Which engine runs the agent: auto, claude, native.
+# Engine that runs the agent: auto, claude, native.
 engine = \"auto\"
-# What no rule decides is asked: default. Also: plan, acceptEdits, dontAsk.
+# Ask before anything no rule covers: default. Also: plan, acceptEdits, dontAsk.
 permission_mode = \"default\"
 # Never without you, whatever a project says.
 deny = []
@@ -78,7 +78,7 @@ fn write_first(arguments: &Init) -> Result<(), Fault> {
     if path.exists() {
         // It may be old, or wrong; better told now than at the first run.
         config::look(&start::directory(None)?)?;
-        anstream::println!("  {} is there already and stays as it is", path.display());
+        anstream::println!("  {} already exists and is unchanged", path.display());
         return Ok(());
     }
     if !arguments.yes && io::stdin().is_terminal() && io::stdout().is_terminal() {

@@ -141,10 +141,7 @@ async fn usual(prepared: &Prepared) -> Option<Kept> {
         Ok(kept) => Some(kept),
         Err(fault) => {
             let why = fault.text;
-            say(
-                "note:",
-                format!("the session is not kept where a server sees it: {why}"),
-            );
+            say("note:", format!("servers will not see this session: {why}"));
             None
         }
     }
@@ -202,7 +199,7 @@ pub(crate) async fn open_store(file: PathBuf) -> Result<SqliteStore, Fault> {
         places::private_state()?;
     }
     SqliteStore::open(&file).await.map_err(|error| {
-        let hint = "look at the file: is it yours, is the disk full, is it of a newer version?";
+        let hint = "check that the file is yours, the disk has room, and falconer is up to date";
         Fault::setup(format!("failed to open the store: {error}"), hint)
     })
 }
@@ -274,13 +271,13 @@ fn remark(answered: Result<(), falconer_session::Error>) -> Result<Option<String
 
 fn lost(decided: &Decided) -> Option<String> {
     let by = |request: &RequestRecord| match &request.decision {
-        Some(decision) => format!("{} has answered already", decision.by),
-        None => "it was answered already".to_owned(),
+        Some(decision) => format!("already answered by {}", decision.by),
+        None => "already answered".to_owned(),
     };
     match decided {
         Decided::Won(_) => None,
         Decided::Lost(request) => Some(by(request)),
-        _ => Some("it is no longer asked".to_owned()),
+        _ => Some("no longer asked".to_owned()),
     }
 }
 

@@ -16,12 +16,12 @@ use crate::render::clean;
 #[command(after_help = "\
 Examples:
   falconer login                                 a link for a browser on this machine
-  falconer login --scopes read,approve           for somebody who only approves
+  falconer login --scopes read,approve           for someone who only approves
   falconer login --public https://agents.example.org   a link that a phone can open
 
-The link works once, and only for a few minutes.")]
+The link works once and expires after a few minutes.")]
 pub(crate) struct Login {
-    /// The address under which the other device reaches the server
+    /// URL at which the other device reaches the server
     #[arg(long, value_name = "URL")]
     public: Option<String>,
     /// Give the browser only these scopes: read, operate, approve, admin
@@ -76,7 +76,7 @@ fn show(link: &str) -> Result<(), Fault> {
         .build();
     anstream::println!("\n{drawn}\n");
     if link.starts_with("http://127.") || link.starts_with("http://localhost") {
-        let note = "This address works on this machine only; give another with --public.";
+        let note = "This address works only on this machine; use --public for another.";
         anstream::println!("{}", note.dimmed());
     }
     Ok(())

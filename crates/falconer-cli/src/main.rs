@@ -94,7 +94,7 @@ fn block_on(command: impl Future<Output = Done>) -> Done {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| {
-        let hint = "raise the limits of open files and processes";
+        let hint = "raise the limits on open files and processes";
         Fault::setup(format!("failed to start: {error}"), hint)
     })?;
     let done = runtime.block_on(Box::pin(command));

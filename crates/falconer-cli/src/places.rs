@@ -38,7 +38,7 @@ pub(crate) fn locks_directory() -> Result<PathBuf, Fault> {
 /// Makes the state directory if it is missing, and refuses one that others could have prepared.
 pub(crate) fn private_state() -> Result<PathBuf, Fault> {
     let state = state_directory()?;
-    let hint = "set FALCONER_STATE_DIR to a directory of yours";
+    let hint = "set FALCONER_STATE_DIR to a directory you own";
     let refuse = |why: &str| {
         let text = format!("cannot keep state in {}: {why}", state.display());
         Err(Fault::setup(text, hint))
@@ -53,7 +53,7 @@ pub(crate) fn private_state() -> Result<PathBuf, Fault> {
         return refuse("it belongs to another user");
     }
     if found.mode() & 0o022 != 0 {
-        return refuse("others may write to it; take that away with `chmod go-rwx`");
+        return refuse("other users can write to it; run `chmod go-rwx` on it");
     }
     if found.mode() & 0o077 != 0 {
         let private = std::fs::Permissions::from_mode(0o700);
@@ -75,7 +75,7 @@ fn home() -> Result<PathBuf, Fault> {
 
 fn no_home() -> Fault {
     Fault::setup(
-        "there is no home directory: HOME is not set",
+        "no home directory: HOME is not set",
         "set HOME, or FALCONER_CONFIG_DIR and FALCONER_STATE_DIR",
     )
 }

@@ -185,8 +185,8 @@ impl Terms {
             options = options.plugin(Plugin::new(directory));
         }
         if engine != "claude" && !self.engine_args.is_empty() {
-            let text = format!("the engine `{engine}` takes no further arguments");
-            let hint = "leave `--engine-arg` and `claude.args` out, or use the engine `claude`";
+            let text = format!("the engine `{engine}` takes no extra arguments");
+            let hint = "remove `--engine-arg` and `claude.args`, or use the engine `claude`";
             return Err(Fault::usage(text, hint));
         }
         let mut arguments = self.engine_args.iter().map(String::as_str);
@@ -202,8 +202,8 @@ fn argument(options: Options, text: &str) -> Result<Options, Fault> {
     };
     let name = name.trim_start_matches('-');
     if name.is_empty() || OWN_ARGUMENTS.contains(&name) {
-        let text = format!("`--{name}` cannot be passed to the engine as it is");
-        let hint = "use the flag or key of falconer for it; docs/options.md lists them";
+        let text = format!("`--{name}` cannot be passed through to the engine");
+        let hint = "use falconer's own flag or key; docs/options.md lists them";
         return Err(Fault::usage(text, hint));
     }
     Ok(match value {
@@ -250,7 +250,7 @@ pub(crate) fn effort(level: EffortLevel) -> Option<SessionEffort> {
 }
 
 fn agents(file: &Path) -> Result<BTreeMap<String, AgentDefinition>, Fault> {
-    let hint = "write an object of names to definitions with `description` and `prompt`";
+    let hint = "write an object that maps names to definitions with `description` and `prompt`";
     let fault = |problem: String| {
         Fault::usage(
             format!("failed to read agents from {}: {problem}", file.display()),

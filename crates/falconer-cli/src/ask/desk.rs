@@ -177,9 +177,9 @@ impl<T> Desk<T> {
     /// Says that a line was not taken, and asks again.
     pub(crate) fn refuse<W: Write>(&mut self, screen: &mut Screen<W>) -> io::Result<()> {
         let text = if self.open.is_empty() {
-            "  (not sent: it was typed for a question that is settled)"
+            "  (not sent: the question is already settled)"
         } else {
-            "  (not taken: it was typed before this question could be read)"
+            "  (ignored: typed before this question was shown)"
         };
         screen.line(text.yellow())?;
         match (self.stage, self.open.front()) {

@@ -137,7 +137,7 @@ impl Form {
     /// Says what the next field takes.
     pub(super) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
         let Some(field) = self.fields.get(self.filled.len()) else {
-            let text = "agree to this? [y]es, [n]o (reason): ";
+            let text = "do you agree? [y]es, [n]o (reason): ";
             return screen.prompt(format!("  {} {text}", "?".yellow().bold()));
         };
         let how = match (field.options.is_empty(), field.several, field.kind) {
@@ -274,7 +274,7 @@ impl Field {
     fn on(&self, sheet: Sheet) -> Sheet {
         let mut sheet = sheet
             .note(if self.several {
-                "asked (several answers are possible)"
+                "asked (choose any number)"
             } else {
                 "asked"
             })
@@ -322,7 +322,7 @@ impl Field {
 }
 
 fn declined(reason: &str) -> Taken {
-    let declined = "the user did not want to answer";
+    let declined = "the user declined to answer";
     Taken::Verdict(Verdict::Deny(match reason.trim() {
         "" => declined.to_owned(),
         reason => format!("{declined}: {reason}"),
@@ -439,7 +439,7 @@ mod tests {
     fn every_form_can_be_declined() {
         let form = json!({"questions": [{"question": "Which?", "options": []}]});
         let taken = Form::choices(&form).take("/no ask Ada", Form::verdict_of_choices);
-        let declined = "the user did not want to answer: ask Ada".to_owned();
+        let declined = "the user declined to answer: ask Ada".to_owned();
         assert!(matches!(taken, Taken::Verdict(Verdict::Deny(reason)) if reason == declined));
     }
 

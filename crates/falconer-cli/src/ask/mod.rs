@@ -124,7 +124,7 @@ impl Open {
             return reader.prompt(screen);
         }
         if reader.is_some_and(|reader| !reader.is_seen()) {
-            let text = "  not all of it is shown: [v]iew it to its end, or type `skip`, to approve";
+            let text = "  not fully shown: [v]iew it to the end, or type `skip`, before approving";
             screen.line(text.yellow())?;
         }
         match &self.kind {
@@ -146,7 +146,7 @@ impl Open {
         screen: &mut Screen<W>,
     ) -> io::Result<Step> {
         let Some(line) = line else {
-            let nobody = "nobody is at the terminal".to_owned();
+            let nobody = "no one is at the terminal".to_owned();
             return Ok(Step::Verdict(Verdict::Deny(nobody)));
         };
         if let Some(step) = self.look(line, screen)? {
@@ -160,7 +160,7 @@ impl Open {
                 self.again(screen)
             }
             Taken::Verdict(_) if self.reader.as_mut().is_some_and(Reader::resize) => {
-                screen.line("  the window is smaller now, so it is asked again".yellow())?;
+                screen.line("  the window shrank, so here it is again".yellow())?;
                 self.begin(screen)?;
                 Ok(Step::Read)
             }
@@ -219,7 +219,7 @@ impl Open {
         let letters: Vec<String> = self.letters().into_iter().map(String::from).collect();
         match letters.as_slice() {
             [] => "  not understood".to_owned(),
-            [only] => format!("  not understood: answer {only}, with a reason if you like"),
+            [only] => format!("  not understood: answer {only}, optionally with a reason"),
             [most @ .., last] => {
                 let most = most.join(", ");
                 format!("  not understood: answer {most} or {last}; only n may have a reason")
@@ -322,7 +322,7 @@ impl Open {
             screen.line(row)?;
         }
         screen.line(format!(
-            "  waiting for an answer: `falconer approve {}`, or in the browser",
+            "  waiting for an answer: use `falconer approve {}` or the browser",
             self.id
         ))
     }
@@ -331,9 +331,9 @@ impl Open {
         match &self.kind {
             Kind::Permission(_) => Verdict::Allow,
             Kind::Choice(form) => Form::verdict_of_choices(form.first_of_each()),
-            Kind::Elicitation(_) => Verdict::Deny("nobody is there to fill in a form".to_owned()),
+            Kind::Elicitation(_) => Verdict::Deny("no one is there to fill in the form".to_owned()),
             Kind::Plan(plan) if plan.can_be_approved() => Verdict::ApprovePlan(None),
-            Kind::Plan(_) => Verdict::Deny("the request shows no plan".to_owned()),
+            Kind::Plan(_) => Verdict::Deny("the request contains no plan".to_owned()),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Permission {
     /// Everything that would be done, and what "always" would allow.
     pub(super) fn sheet(&self) -> Sheet {
         let mut sheet = match self.is_edited {
-            true => Sheet::default().note("edited; this is what would be done"),
+            true => Sheet::default().note("edited; this would run"),
             false => Sheet::default(),
         };
         sheet = sheet.call(&self.tool, &self.input);
@@ -124,9 +124,9 @@ impl Permission {
             }
             ("y" | "yes" | "allow", "") => Taken::Verdict(Verdict::Allow),
             ("n" | "no" | "deny", _) => Taken::Verdict(Verdict::Deny(reason("the user said no"))),
-            ("s" | "stop", _) => {
-                Taken::Verdict(Verdict::DenyAndStop(reason("the user said no and stop")))
-            }
+            ("s" | "stop", _) => Taken::Verdict(Verdict::DenyAndStop(reason(
+                "the user denied the request and stopped the turn",
+            ))),
             ("a" | "always", "") => match &self.always {
                 Some((number, _)) => Taken::Verdict(Verdict::AllowAlways(*number)),
                 None => Taken::Unclear,
@@ -202,7 +202,7 @@ fn in_words(suggestion: &Value) -> Option<String> {
     let place = match suggestion["destination"].as_str() {
         Some("session") | None => "in this session",
         Some("localSettings") => "in this project, for you",
-        Some("projectSettings") => "in this project, for everybody",
+        Some("projectSettings") => "in this project, for everyone",
         Some("userSettings") => "in all your projects",
         Some(_) => return None,
     };
@@ -211,7 +211,7 @@ fn in_words(suggestion: &Value) -> Option<String> {
             let rules = suggestion["rules"].as_array()?.iter().map(rule);
             rules.collect::<Option<Vec<_>>>()?.join(", ")
         }
-        "setMode" if suggestion["mode"] == "acceptEdits" => "all edits of files".to_owned(),
+        "setMode" if suggestion["mode"] == "acceptEdits" => "all file edits".to_owned(),
         "addDirectories" => {
             let directories = suggestion["directories"].as_array()?.iter();
             let directories: Option<Vec<_>> = directories.map(Value::as_str).collect();
@@ -259,7 +259,9 @@ mod tests {
             ),
             (
                 "s enough",
-                Some(DenyAndStop("the user said no and stop: enough".into())),
+                Some(DenyAndStop(
+                    "the user denied the request and stopped the turn: enough".into(),
+                )),
             ),
             ("a", Some(AllowAlways(0))),
             ("/allow", Some(Allow)),
@@ -344,7 +346,7 @@ mod tests {
             ),
             (
                 json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"}),
-                Some("all edits of files in this session"),
+                Some("all file edits in this session"),
             ),
             (
                 json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}),

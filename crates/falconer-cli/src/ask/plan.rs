@@ -51,10 +51,10 @@ impl Plan {
         let mut sheet = if self.can_be_approved() {
             Sheet::default().note("the plan").text(&self.text)
         } else {
-            Sheet::default().note("the request shows no plan, so it can only be denied")
+            Sheet::default().note("the request contains no plan, so it can only be denied")
         };
         if !self.allowed.is_empty() {
-            sheet = sheet.note("it also asks to do these without asking");
+            sheet = sheet.note("it also asks to do these without further approval");
         }
         for prompt in &self.allowed {
             let is_usual = prompt.as_object().is_some_and(|fields| fields.len() == 2);
@@ -72,7 +72,7 @@ impl Plan {
 
     pub(super) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
         let text = if self.can_be_approved() {
-            "go on with this plan? [y]es, yes and [a]ccept edits, [n]o (what to change): "
+            "proceed with this plan? [y]es, yes and [a]ccept edits, [n]o (what to change): "
         } else {
             "send it back? [n]o (what to change): "
         };
@@ -95,8 +95,8 @@ impl Plan {
             ("a" | "accept", "") => PermissionMode::AcceptEdits,
             ("n" | "no", _) => {
                 let reason = match rest.trim() {
-                    "" => "the user does not approve the plan".to_owned(),
-                    reason => format!("the user does not approve the plan: {reason}"),
+                    "" => "the user did not approve the plan".to_owned(),
+                    reason => format!("the user did not approve the plan: {reason}"),
                 };
                 return Taken::Verdict(Verdict::Deny(reason));
             }
@@ -134,7 +134,7 @@ mod tests {
             "  │ ",
             "  │ 1. make one",
             "  │ ⟨ESC⟩[31m",
-            "  it also asks to do these without asking",
+            "  it also asks to do these without further approval",
             "  │ Bash: run tests⟨LF⟩Bash: x",
             "  │ {",
             "  │   \"odd\": true",
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn answers_are_a_mode_or_a_reason() {
-        let denied = "the user does not approve the plan: in smaller steps";
+        let denied = "the user did not approve the plan: in smaller steps";
         let table = [
             (
                 "y",

@@ -79,10 +79,7 @@ impl Reader {
         self.rows[..head]
             .iter()
             .try_for_each(|row| screen.line(row))?;
-        let hidden = format!(
-            "  … {} lines are not shown; [v]iew shows them …",
-            end - head
-        );
+        let hidden = format!("  … {} lines hidden; [v]iew to show them …", end - head);
         screen.line(hidden.yellow().bold())?;
         self.rows[end..].iter().try_for_each(|row| screen.line(row))
     }
@@ -136,7 +133,7 @@ impl Reader {
     pub(super) fn prompt<W: Write>(&self, screen: &mut Screen<W>) -> io::Result<()> {
         let (at, of) = (self.at.unwrap_or(0), self.rows.len());
         screen.prompt(format!(
-            "    line {at} of {of}; Enter for more, q to leave: "
+            "    line {at} of {of}; Enter for more, q to quit: "
         ))
     }
 }

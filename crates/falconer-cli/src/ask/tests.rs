@@ -67,7 +67,7 @@ fn a_long_request_is_approved_only_after_its_end_or_a_skip() {
     request.suggestions = vec![json!({"type": "addRules", "behavior": "allow",
         "destination": "session", "rules": [{"toolName": "Bash"}]})];
     let mut shown = Shown::of(Open::permission(&request));
-    assert!(shown.texts().contains("lines are not shown"));
+    assert!(shown.texts().contains("lines hidden"));
     for line in ["y", "yes", "a", "/allow", "e", "e touch x"] {
         assert_eq!(shown.say(line), None, "{line}");
         assert_eq!(shown.open.shown(), Some(How::Part), "{line}");

@@ -325,7 +325,7 @@ impl Waiting {
             return Err(kind.into());
         }
         if state.text.len() + lines.len() > MOST_WAITING {
-            return Err(io::Error::other("the terminal takes nothing any more"));
+            return Err(io::Error::other("the terminal is closed"));
         }
         state.text.extend_from_slice(lines);
         self.changed.notify_all();

@@ -53,8 +53,8 @@ pub(crate) async fn chat(arguments: Chat) -> Done {
         true if is_plain() => (Input::of_plain_terminal(), Box::new(anstream::stdout())),
         true => {
             let (input, above) = Input::of_terminal(history(), words.clone()).map_err(|error| {
-                let text = format!("failed to use the terminal: {error}");
-                Fault::setup(text, "try `falconer run`, which needs less of it")
+                let text = format!("failed to set up the terminal: {error}");
+                Fault::setup(text, "try `falconer run`, which needs no full terminal")
             })?;
             (input, coloured(above))
         }
@@ -198,7 +198,7 @@ impl Conversation<'_> {
         match self.is_person {
             true => self
                 .screen
-                .line("Type a message. /help lists commands, Ctrl-D ends.".dimmed()),
+                .line("Type a message. /help lists commands, Ctrl-D quits.".dimmed()),
             false => Ok(()),
         }
     }
@@ -288,7 +288,7 @@ impl Conversation<'_> {
 
     async fn ask(&mut self, open: Open) -> Result<(), Fault> {
         if !self.is_person {
-            let nobody = Answering::No("there is no terminal to ask on");
+            let nobody = Answering::No("no terminal to ask on");
             if let Some(verdict) = open.without_a_person(&nobody, &mut self.screen)? {
                 self.answer(&open, verdict).await?;
             }
@@ -332,7 +332,7 @@ impl Conversation<'_> {
             Meaning::Unclear => {
                 self.desk.unclear(&mut self.screen)?;
                 self.screen.finish_prompt("")?;
-                let text = "  (to say something else, answer first, or use /steer)";
+                let text = "  (to say something else, answer first or use /steer)";
                 self.screen.line(text.dimmed())?;
             }
             Meaning::Other => return self.line(slash::read(&line.text, &self.engine)).await,
@@ -356,13 +356,13 @@ impl Conversation<'_> {
             Line::Message(text) => self.send(text).await?,
             Line::Steer(text) => {
                 let steered = self.agent.session.steer(text).await.map(drop);
-                self.tell(steered, "the agent reads it along the way")?;
+                self.tell(steered, "the agent will read it while it works")?;
             }
             Line::Help => self.help()?,
             Line::Quit => return Ok(Next::Over(Exit::Success)),
             Line::Model(Some(model)) => {
                 let set = self.agent.session.set_model(&model).await;
-                self.tell(set, &format!("the next turn is for {model}"))?;
+                self.tell(set, &format!("using {model} from the next turn"))?;
             }
             Line::Model(None) => self.models()?,
             Line::Mode(mode) => {
@@ -371,12 +371,12 @@ impl Conversation<'_> {
                     .session
                     .set_mode(PermissionMode::from(mode.as_str()))
                     .await;
-                self.tell(set, &format!("the permission mode is {}", mode.as_str()))?;
+                self.tell(set, &format!("permission mode: {}", mode.as_str()))?;
             }
             Line::Interrupt => self.interrupt().await?,
             Line::Cancel => self.cancel().await?,
             Line::Unknown { said, nearest } => {
-                let text = format!("there is no `{said}`; the nearest one is `{nearest}`");
+                let text = format!("unknown command `{said}`; did you mean `{nearest}`?");
                 self.screen.line(text.yellow())?;
             }
         }
@@ -393,7 +393,7 @@ impl Conversation<'_> {
         }
         if waits {
             self.screen
-                .line("  waits its turn; /cancel takes it back".dimmed())?;
+                .line("  queued; /cancel to take it back".dimmed())?;
         }
         Ok(())
     }
@@ -405,7 +405,7 @@ impl Conversation<'_> {
 
     async fn cancel(&mut self) -> Result<(), Fault> {
         let Some(newest) = self.sent.last().cloned() else {
-            self.screen.line("nothing waits".dimmed())?;
+            self.screen.line("nothing is queued".dimmed())?;
             return Ok(());
         };
         match self.agent.session.cancel(&newest).await {
@@ -413,7 +413,9 @@ impl Conversation<'_> {
                 self.sent.pop();
                 self.screen.line("taken back".dimmed())?;
             }
-            Ok(_) => self.screen.line("too late, the agent has it".dimmed())?,
+            Ok(_) => self
+                .screen
+                .line("too late: the agent already has it".dimmed())?,
             Err(error) => self.screen.line(format!("! {error}").yellow())?,
         }
         Ok(())

@@ -28,23 +28,23 @@ pub(super) enum Line {
 
 /// Our commands, and what they do.
 pub(super) const OURS: [(&str, &str); 8] = [
-    ("help", "this list, and the commands of the engine"),
-    ("quit", "end the conversation; also Ctrl-D"),
+    ("help", "list these and the engine's commands"),
+    ("quit", "quit; also Ctrl-D"),
     (
         "model",
-        "NAME: another model from the next turn on; without a name: which there are",
+        "NAME: use this model from the next turn; without NAME: list models",
     ),
     (
         "mode",
-        "NAME: another permission mode, such as plan or acceptEdits",
+        "NAME: switch permission mode, such as plan or acceptEdits",
     ),
     (
         "interrupt",
-        "stop the turn; what waits runs next; also Ctrl-C",
+        "stop the turn and run what is queued; also Ctrl-C",
     ),
     ("steer", "TEXT: tell the agent something while it works"),
-    ("cancel", "take back the newest message that still waits"),
-    ("exit", "the same as quit"),
+    ("cancel", "take back the newest queued message"),
+    ("exit", "same as /quit"),
 ];
 
 /// Reads a line.

@@ -20,9 +20,9 @@ Examples:
   falconer config unset run.model
   FALCONER_RUN__MODEL=haiku falconer config get run.model
 
-A value is taken from the first of: a flag, a variable FALCONER_SECTION__KEY, the
-user's file, the default. The nearest .falconer.toml above the directory can then
-narrow what a run may do, never widen it.")]
+A value comes from the first of: a flag, a variable FALCONER_SECTION__KEY, your file,
+the default. The nearest .falconer.toml above the directory can then narrow what a run
+may do, never widen it.")]
 pub(crate) struct Config {
     #[command(subcommand)]
     what: What,
@@ -30,13 +30,13 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Say where the file is
+    /// Print the path of the file
     #[command(after_help = "Examples:\n  $EDITOR \"$(falconer config path)\"")]
     Path,
-    /// Show every key, its value and who set it
+    /// List every key with its value and origin
     #[command(after_help = "Examples:\n  falconer config list\n  falconer config list --json")]
     List {
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -46,7 +46,7 @@ enum What {
         /// Such as `run.model`
         key: String,
     },
-    /// Set a key in the user's file; comments stay
+    /// Set a key in your file, keeping comments
     #[command(
         after_help = "Examples:\n  falconer config set run.model sonnet\n  falconer config set run.deny 'Bash(git push:*),WebFetch'"
     )]
@@ -57,13 +57,13 @@ enum What {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a key out of the user's file
+    /// Remove a key from your file
     #[command(after_help = "Examples:\n  falconer config unset run.model")]
     Unset {
         /// Such as `run.model`
         key: String,
     },
-    /// Open the user's file in $VISUAL or $EDITOR, then check it
+    /// Edit your file in $VISUAL or $EDITOR, then check it
     #[command(after_help = "Examples:\n  EDITOR=nano falconer config edit")]
     Edit,
     /// Print the JSON Schema of the file
@@ -157,7 +157,7 @@ fn warn_if_overridden(variable: &str) {
     if std::env::var_os(variable).is_some() {
         say(
             "warning:",
-            format!("the variable {variable} is set and wins over the file; unset it"),
+            format!("the variable {variable} overrides the file; unset it"),
         );
     }
 }
@@ -182,10 +182,10 @@ fn run_editor(path: &Path) -> Result<(), Fault> {
     let editor = variable("VISUAL")
         .or_else(|| variable("EDITOR"))
         .ok_or_else(|| {
-            let text = "no editor is known: neither VISUAL nor EDITOR is set";
+            let text = "no editor: neither VISUAL nor EDITOR is set";
             Fault::setup(
                 text,
-                format!("set EDITOR, or edit {} by other means", path.display()),
+                format!("set EDITOR, or edit {} directly", path.display()),
             )
         })?;
     let mut words = editor.split_whitespace();
@@ -194,7 +194,7 @@ fn run_editor(path: &Path) -> Result<(), Fault> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Fault::setup(
-            format!("`{editor}` ended with {status}"),
+            format!("`{editor}` exited with {status}"),
             "run it again",
         )),
         Err(error) => {

@@ -37,8 +37,11 @@ pub(crate) fn profile(name: &str) -> Result<(PathBuf, String), Fault> {
     match text(&path)? {
         Some(text) => Ok((path, text)),
         None => {
-            let hint = format!("make {} with keys of `run` and `claude`", path.display());
-            let text = format!("there is no profile `{name}`");
+            let hint = format!(
+                "create {} with keys from `run` and `claude`",
+                path.display()
+            );
+            let text = format!("no profile named `{name}`");
             Err(Fault::usage(text, hint))
         }
     }
@@ -64,7 +67,7 @@ pub(crate) fn text(path: &Path) -> Result<Option<String>, Fault> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(fault(error.to_string())),
-        Ok(metadata) if !metadata.is_file() => return Err(fault("it is no file".to_owned())),
+        Ok(metadata) if !metadata.is_file() => return Err(fault("not a regular file".to_owned())),
         Ok(metadata) if metadata.len() > SIZE_LIMIT => {
             return Err(fault(format!("it is larger than {SIZE_LIMIT} bytes")));
         }
@@ -150,7 +153,7 @@ pub(crate) fn bring_up_to_date(path: &Path) -> Result<Option<String>, Fault> {
     write(&backup, &old)?;
     write(path, &new)?;
     Ok(Some(format!(
-        "{} had an old format and was rewritten; the old one is {}",
+        "updated {} to the new format; the old file is {}",
         path.display(),
         backup.display()
     )))
@@ -241,7 +244,7 @@ fn section_of<'a>(
     }
     item.as_table_mut().ok_or_else(|| ConfigError::Unreadable {
         place: "the configuration".to_owned(),
-        problem: format!("`{section}` is no section"),
+        problem: format!("`{section}` is not a section"),
     })
 }
 
@@ -265,7 +268,7 @@ fn to_edit(value: toml::Value) -> toml_edit::Value {
 pub(crate) fn key(name: &str) -> Result<&'static Key, Fault> {
     keys::find(name).map_err(|nearest| {
         Fault::usage(
-            format!("there is no key `{name}`; the nearest one is `{nearest}`"),
+            format!("unknown key `{name}`; did you mean `{nearest}`?"),
             "`falconer config list` shows all keys",
         )
     })

@@ -63,7 +63,7 @@ impl Kind {
                     let nearest = nearest(text, words.iter().map(String::as_str));
                     let words = self.in_words();
                     Err(format!(
-                        "`{text}` is none of {words}; the nearest one is `{nearest}`"
+                        "`{text}` is not one of {words}; did you mean `{nearest}`?"
                     ))
                 }
             },

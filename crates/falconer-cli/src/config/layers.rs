@@ -32,15 +32,15 @@ impl std::fmt::Display for Origin {
 /// What is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConfigError {
-    #[error("{place} is no configuration: {problem}")]
+    #[error("failed to parse {place}: {problem}")]
     Unreadable { place: String, problem: String },
-    #[error("unknown key `{key}` in {place}; the nearest one is `{nearest}`")]
+    #[error("unknown key `{key}` in {place}; did you mean `{nearest}`?")]
     UnknownKey {
         key: String,
         place: String,
         nearest: String,
     },
-    #[error("`{key}` in {place} is wrong: {problem}")]
+    #[error("invalid value for `{key}` in {place}: {problem}")]
     WrongValue {
         key: String,
         place: String,
@@ -318,7 +318,7 @@ impl Config {
         }
         match config.version {
             super::schema::VERSION => Ok(config),
-            other => Err(format!("version {other} is not known; update falconer")),
+            other => Err(format!("unknown version {other}; update falconer")),
         }
     }
 }
@@ -330,7 +330,7 @@ pub(crate) fn thinking(text: &str) -> Result<SessionThinking, String> {
         ("disabled", _) | (_, Ok(0)) => Ok(SessionThinking::Disabled {}),
         (_, Ok(tokens)) => Ok(SessionThinking::Budget { tokens }),
         _ => Err(format!(
-            "`{text}` is none of `adaptive`, `disabled` and a number of tokens"
+            "invalid value `{text}`: use `adaptive`, `disabled` or a number of tokens"
         )),
     }
 }

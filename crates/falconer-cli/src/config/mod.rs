@@ -25,7 +25,7 @@ impl From<ConfigError> for Fault {
         let hint = match &error {
             ConfigError::UnknownKey { .. } => "`falconer config list` shows all keys",
             ConfigError::NotForProjects { .. } => {
-                "move it to your own file, whose place `falconer config path` tells"
+                "move it to your own file; `falconer config path` prints where it is"
             }
             ConfigError::NotForProfiles { .. } => {
                 "a profile holds keys of `run` and `claude`; move it to your own file"

@@ -10,19 +10,19 @@ pub(crate) const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The format of this file. Older files are rewritten, with a backup beside them.
+    /// Format version of this file. Older files are rewritten with a backup beside them.
     pub(crate) version: u32,
-    /// What runs are started with, unless a flag says otherwise.
+    /// Defaults for runs; flags override them.
     pub(crate) run: RunConfig,
     /// The official Claude Code CLI.
     pub(crate) claude: ClaudeConfig,
-    /// What is shown on a terminal.
+    /// Terminal output.
     pub(crate) display: DisplayConfig,
     /// The server that `attach` and `approve` talk to.
     pub(crate) server: ServerConfig,
-    /// What is logged, unless a flag or its variable says otherwise.
+    /// Logging; flags and variables override it.
     pub(crate) log: LogConfig,
-    /// What `falconer serve` lets others choose.
+    /// Choices that `falconer serve` gives to others.
     pub(crate) serve: ServeConfig,
 }
 
@@ -44,86 +44,85 @@ impl Default for Config {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RunConfig {
-    /// Which engine runs the agent. `auto` takes `claude` if it is installed and can authenticate,
+    /// Engine that runs the agent. `auto` uses `claude` if it is installed and can authenticate,
     /// else `native` if there are credentials.
     pub(crate) engine: EngineName,
-    /// The model: a name such as `sonnet`, or an id. The engine's default if not set.
+    /// Model name such as `sonnet`, or a model id. The engine's default if not set.
     pub(crate) model: Option<String>,
     /// Models to try, in order, when the model is overloaded.
     pub(crate) fallback_models: Vec<String>,
-    /// How much effort the model spends.
+    /// Reasoning effort of the model.
     pub(crate) effort: EffortLevel,
-    /// How the model thinks: `adaptive`, `disabled`, or a number of tokens.
+    /// Thinking: `adaptive`, `disabled`, or a token budget.
     pub(crate) thinking: Option<String>,
-    /// Tokens the model is told it has for the task.
+    /// Token budget to tell the model for the task.
     pub(crate) task_budget: Option<u64>,
-    /// Betas of the API.
+    /// API betas to enable.
     pub(crate) betas: Vec<String>,
     /// Replaces the engine's system prompt.
     pub(crate) system_prompt: Option<String>,
-    /// Follows the system prompt.
+    /// Text appended to the system prompt.
     pub(crate) append_system_prompt: Option<String>,
-    /// Replaces the description of the work to do in plan mode.
+    /// Replaces the instructions for plan mode.
     pub(crate) plan_mode_instructions: Option<String>,
-    /// Whether prompts are sent as they are: no files for `@path`, no slash commands.
+    /// Send prompts verbatim: no `@path` expansion, no slash commands.
     pub(crate) verbatim_prompts: bool,
-    /// The built-in tools there are, and no others.
+    /// Offer only these built-in tools.
     pub(crate) tools: Option<Vec<String>>,
-    /// Skills that run unasked; `*` for all.
+    /// Skills to allow without asking; `*` for all.
     pub(crate) skills: Vec<String>,
-    /// The agent that leads the conversation.
+    /// Agent to run the conversation as.
     pub(crate) agent: Option<String>,
-    /// A JSON file of agents, by name.
+    /// A JSON file that defines agents by name.
     pub(crate) agents: Option<String>,
-    /// JSON files of MCP servers.
+    /// JSON files that define MCP servers.
     pub(crate) mcp_config: Vec<String>,
-    /// Whether other MCP servers than those of `run.mcp_config` are left out.
+    /// Use only the MCP servers from `run.mcp_config`.
     pub(crate) strict_mcp_config: bool,
-    /// Directories of plugins to load.
+    /// Plugin directories to load.
     pub(crate) plugins: Vec<String>,
-    /// Who pays: a subscription, the account of an API key, or a cloud provider. `auto` leaves it to
-    /// the environment and the login of the machine.
+    /// Account to bill: a subscription, an API key's account, or a cloud provider. `auto` uses what
+    /// the environment and the machine's login provide.
     pub(crate) account: AccountName,
-    /// Files to take a key from instead of looking for one, such as `~/.claude.json` under another
-    /// name.
+    /// Files to read a key from instead of searching for one, such as a copy of `~/.claude.json`.
     pub(crate) credential_files: Vec<String>,
-    /// The address of the model's service.
+    /// Base URL of the model's API.
     pub(crate) base_url: Option<String>,
-    /// What happens to calls that no rule decides.
+    /// Decision for tool calls that match no rule.
     pub(crate) permission_mode: Mode,
-    /// Rules for what may be done unasked, such as `Read` or `Bash(git log:*)`.
+    /// Allow these tool calls without asking, such as `Read` or `Bash(git log:*)`.
     pub(crate) allow: Vec<String>,
-    /// Rules for what must not be done.
+    /// Deny these tool calls.
     pub(crate) deny: Vec<String>,
-    /// A policy file: what is allowed, asked and denied for every engine; see the page on limits.
+    /// Policy file to apply to every engine; see the page on limits.
     pub(crate) policy: Option<String>,
-    /// Whether a run sees the machine as it is, or only what it is given.
+    /// Isolation of runs from the machine.
     pub(crate) isolation: Isolation,
-    /// Skills that isolated runs get: directories with a `SKILL.md`, or such files. Runs that are not
-    /// isolated find their skills themselves.
+    /// Skills to give isolated runs: `SKILL.md` files or directories that hold one. Other runs find
+    /// their skills themselves.
     pub(crate) isolated_skills: Vec<String>,
     /// Domains that a run in a sandbox may reach, such as `docs.rs` or `*.example.org`.
     pub(crate) domains: Vec<String>,
-    /// Whether commands in the sandbox run unasked.
+    /// Run sandboxed commands without asking, or ask as usual.
     pub(crate) sandboxed_commands: SandboxedCommands,
-    /// Stop after so many rounds of tools.
+    /// Stop after this many turns.
     pub(crate) max_turns: Option<u64>,
-    /// Stop when it has cost so much, in US dollars.
+    /// Stop at this cost in US dollars.
     pub(crate) max_usd: Option<f64>,
-    /// Stop when so many tokens were used.
+    /// Stop at this many tokens.
     pub(crate) max_tokens: Option<u64>,
-    /// Stop after so many seconds. If not set, runs without a terminal stop after 6 hours, those of
-    /// a server after a day, and those on a terminal never.
+    /// Stop after this many seconds. By default, runs without a terminal stop after 6 hours, runs
+    /// on a server after a day, and runs on a terminal never.
     pub(crate) deadline_seconds: Option<u64>,
-    /// Stop when the engine has said nothing for so many seconds while it was at work.
+    /// Stop if the engine is silent for this many seconds while working.
     pub(crate) silence_seconds: Option<u64>,
-    /// Deny what is asked after so many seconds without an answer. If not set, a server waits a day,
-    /// a run without a terminal not at all, and one on a terminal for ever.
+    /// Deny a request after this many seconds without an answer. By default, a server waits a day,
+    /// a run without a terminal does not wait, and a run on a terminal waits forever.
     pub(crate) answer_seconds: Option<u64>,
-    /// How often a turn that failed for a passing reason is sent again; 2 if not set, 0 is never.
+    /// Number of times to retry a turn after a temporary failure. Defaults to 2.
     pub(crate) retries: Option<u32>,
-    /// Keep whole conversations in this directory before they are compacted. What cannot be kept
-    /// there is not compacted.
+    /// Archive whole conversations in this directory before compacting them. A conversation that
+    /// cannot be archived is not compacted.
     pub(crate) archive: Option<String>,
 }
 
@@ -131,22 +130,22 @@ pub(crate) struct RunConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ClaudeConfig {
-    /// The executable, if it is not to be searched for.
+    /// Path of the executable. Searched for if not set.
     pub(crate) path: Option<String>,
-    /// Whether the account of an API key pays (`true`), or a subscription, from which keys are kept
-    /// (`false`). If not set, whatever is found is used. `run.account` counts more.
+    /// Bill an API key's account (`true`) or a subscription (`false`, keys are withheld). If not set,
+    /// use what is found. `run.account` takes precedence.
     pub(crate) use_api_billing: Option<bool>,
-    /// Arguments for it that have no key here: `name`, or `name=value`.
+    /// Extra arguments that have no key here: `name` or `name=value`.
     pub(crate) args: Vec<String>,
 }
 
-/// What is shown on a terminal.
+/// Terminal output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DisplayConfig {
-    /// Whether text has colours. `auto` means: on a terminal, unless `NO_COLOR` is set.
+    /// Colour output. `auto` colours on a terminal unless `NO_COLOR` is set.
     pub(crate) color: Color,
-    /// Whether the last line moves while the agent works.
+    /// Show an animated status line while the agent works.
     pub(crate) motion: bool,
 }
 
@@ -163,10 +162,10 @@ impl Default for DisplayConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ServerConfig {
-    /// Its address. `http://127.0.0.1:4780` if not set.
+    /// URL of the server. Defaults to `http://127.0.0.1:4780`.
     pub(crate) url: Option<String>,
-    /// The file that holds the token for it, never the token itself. If not set, the one in which
-    /// a server on this machine keeps its token.
+    /// File that holds the server token, never the token itself. Defaults to the token file of a
+    /// server on this machine.
     pub(crate) token_file: Option<String>,
 }
 
@@ -179,7 +178,7 @@ pub(crate) struct LogConfig {
     pub(crate) filter: Option<String>,
     /// Log to this file instead of stderr.
     pub(crate) file: Option<String>,
-    /// How lines are written. `text` in files and with `-v`, short warnings on stderr, if not set.
+    /// Log format. Defaults to `text` in files and with `-v`, and to short warnings on stderr.
     pub(crate) format: Option<LogFormat>,
 }
 
@@ -194,15 +193,15 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// What `falconer serve` lets others choose.
+/// Choices that `falconer serve` gives to others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ServeConfig {
-    /// Profiles that sessions made over HTTP may choose.
+    /// Profiles that sessions created over HTTP may choose.
     pub(crate) profiles: Vec<String>,
 }
 
-/// How much effort the model spends.
+/// Reasoning effort of the model.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
 )]
@@ -210,7 +209,7 @@ pub(crate) struct ServeConfig {
 #[value(rename_all = "lowercase")]
 #[schemars(transform = plain_enum)]
 pub(crate) enum EffortLevel {
-    /// What the model does by itself
+    /// Leave it to the model
     #[default]
     Default,
     Low,
@@ -220,17 +219,17 @@ pub(crate) enum EffortLevel {
     Max,
 }
 
-/// Who pays.
+/// Account to bill.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = plain_enum)]
 pub(crate) enum AccountName {
-    /// Whoever the environment and the login of the machine name
+    /// Use what the environment and the machine's login provide
     #[default]
     Auto,
-    /// The login of the official CLI, or its token; keys are kept from it
+    /// The official CLI's login or token; API keys are withheld from it
     Subscription,
     /// An API key or token, never a cloud provider
     Api,
@@ -247,14 +246,14 @@ pub(crate) enum AccountName {
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = plain_enum)]
 pub(crate) enum EngineName {
-    /// `claude` if it is installed and can authenticate, else `native`
+    /// Use `claude` if it is installed and logged in, else `native`
     #[default]
     Auto,
-    /// The official Claude Code CLI, which must be installed
+    /// The official Claude Code CLI; must be installed
     Claude,
-    /// Falconer's own, in this process
+    /// Falconer's own engine, in this process
     Native,
-    /// Falconer's own, on a scripted model
+    /// Falconer's own engine on a scripted model
     Script,
 }
 
@@ -277,18 +276,18 @@ pub(crate) enum EngineName {
 #[value(rename_all = "camelCase")]
 #[schemars(transform = plain_enum)]
 pub(crate) enum Mode {
-    /// The agent reads and plans, and changes nothing
+    /// Read and plan without changing anything
     Plan,
-    /// What would be asked is denied
+    /// Deny instead of asking
     DontAsk,
-    /// What no rule decides is asked
+    /// Ask before anything no rule covers
     #[default]
     Default,
-    /// Edits of files are not asked
+    /// Allow file edits without asking
     AcceptEdits,
-    /// Let the official CLI decide what to ask; the native engine asks as in `default`
+    /// Let the official CLI decide what to ask; same as `default` on the native engine
     Auto,
-    /// Nothing is asked; needs a second switch
+    /// Ask nothing; also needs `--allow-dangerously-skip-permissions`
     BypassPermissions,
 }
 
@@ -310,12 +309,12 @@ pub(crate) enum Mode {
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = plain_enum)]
 pub(crate) enum Isolation {
-    /// The machine as it is
+    /// No isolation
     #[default]
     None,
-    /// A fresh home and environment with the credentials of this one; commands run unprotected
+    /// A fresh home and environment with your credentials; commands are not sandboxed
     Home,
-    /// A fresh home, chosen credentials, a sandbox around commands with its network closed
+    /// A fresh home, chosen credentials, and a sandbox without network around commands
     Sandbox,
 }
 

@@ -154,11 +154,15 @@ fn what_is_wrong_is_named_with_what_was_meant() {
         (
             "[run]\nmodle = 'x'",
             &[],
-            "unknown key `run.modle` in user.toml; the nearest one is `run.model`",
+            "unknown key `run.modle` in user.toml; did you mean `run.model`?",
         ),
         ("modell = 'x'", &[], "`run.model`"),
         ("[runs]\nmodel = 'x'", &[], "`run.model`"),
-        ("[run]\nmodel = 7", &[], "`run.model` in user.toml is wrong"),
+        (
+            "[run]\nmodel = 7",
+            &[],
+            "invalid value for `run.model` in user.toml",
+        ),
         ("[run]\nengine = 'clade'", &[], "`run.engine`"),
         ("[run]\nmax_turns = -1", &[], "`run.max_turns`"),
         ("version = 99", &[], "update falconer"),

@@ -26,16 +26,16 @@ Examples:
   falconer demo | cat      the same without colour
   falconer demo --serve    the same in a browser
 
-The agent works in a scratch project in the temporary directory, which is
-removed at the end. Nothing else is read or written.")]
+The agent works in a scratch project in the temporary directory and removes it at
+the end. Nothing else is read or written.")]
 pub(crate) struct Demo {
-    /// Answer the agent's questions with yes
+    /// Answer yes to the agent's questions
     #[arg(long, short)]
     yes: bool,
-    /// Keep the scratch project and say where it is
+    /// Keep the scratch project and print its path
     #[arg(long)]
     keep: bool,
-    /// Show it on a page in the browser instead
+    /// Show it in the browser instead
     #[arg(long, conflicts_with_all = ["yes", "keep"])]
     serve: bool,
 }
@@ -54,8 +54,8 @@ const PROJECT: &[(&str, &str)] = &[
 
 pub(crate) async fn demo(arguments: Demo) -> Done {
     let scratch = scratch_project().map_err(|error| {
-        let text = format!("failed to make a scratch project: {error}");
-        Fault::setup(text, "set TMPDIR to a directory that can be written to")
+        let text = format!("failed to create a scratch project: {error}");
+        Fault::setup(text, "set TMPDIR to a writable directory")
     })?;
     if arguments.serve {
         let project = scratch.path().join("project");
@@ -129,7 +129,7 @@ fn answering(arguments: &Demo) -> Answering {
     } else if io::stdin().is_terminal() {
         Answering::Person(Lines::of_stdin())
     } else {
-        Answering::Yes("answered by the demo, because stdin is not a terminal")
+        Answering::Yes("the demo answers, because stdin is not a terminal")
     }
 }
 
@@ -166,10 +166,11 @@ fn farewell<W: Write>(
         scratch.close()?;
     }
     if exit == Exit::Success {
-        screen
-            .line("The cost is what a real model would have taken; nothing was spent.".dimmed())?;
+        screen.line(
+            "The cost is what a real model would have charged; nothing was spent.".dimmed(),
+        )?;
         screen.gap()?;
-        screen.line("Next, with a model: set ANTHROPIC_API_KEY, then, in a project of yours,")?;
+        screen.line("Next, with a real model: set ANTHROPIC_API_KEY, then run in your project:")?;
         screen.line(format!(
             "  {}",
             "falconer run 'What does this project do?'".bold()

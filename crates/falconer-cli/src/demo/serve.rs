@@ -40,7 +40,7 @@ pub(super) async fn serve(scratch: &Path, scenario: &str) -> Done {
         "{}",
         "A whole agent session on a scripted model: no key, no network.".bold()
     );
-    anstream::eprintln!("Open this link, which works once, and answer the agent; Ctrl-C ends it:");
+    anstream::eprintln!("Open this one-time link and answer the agent; Ctrl-C quits:");
     anstream::println!("{link}");
     let mut signals = drive::signals()?;
     server.run(async move { signals.pressed().await }).await;
@@ -63,6 +63,6 @@ fn environment(scratch: &Path) -> Environment {
 fn failed(error: impl std::fmt::Display) -> Fault {
     Fault::setup(
         format!("failed to serve the demo: {error}"),
-        "`falconer demo` shows it on the terminal; `falconer doctor` may tell what is wrong",
+        "`falconer demo` shows it on the terminal; `falconer doctor` may show why",
     )
 }

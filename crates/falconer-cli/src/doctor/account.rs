@@ -25,7 +25,7 @@ pub(super) fn checks(config: &Config, cwd: &Path) -> Vec<Check> {
         }
         None => Check::failed(
             "account",
-            "there is nothing to authenticate with",
+            "no credentials found",
             "set ANTHROPIC_API_KEY, or log in with `claude` and `/login`",
         ),
     };
@@ -50,6 +50,6 @@ fn engine(config: &Config, cwd: &Path, environment: &Environment) -> Check {
             let reason = chosen.about.engine_reason.unwrap_or_default();
             Check::ok("engine", format!("{} ({reason})", chosen.about.engine))
         }
-        Err(error) => Check::failed("engine", "no engine can run here", error.advice()),
+        Err(error) => Check::failed("engine", "no engine can run", error.advice()),
     }
 }

@@ -18,7 +18,7 @@ pub(super) async fn check(config: &Config) -> Check {
         Err(Error::CliNotFound { .. }) => {
             return Check::warning(
                 NAME,
-                "Claude Code is not installed; the native engine needs none",
+                "Claude Code is not installed; the native engine does not need it",
                 "to use it, `npm install -g @anthropic-ai/claude-code`, or set claude.path",
             );
         }
@@ -38,10 +38,12 @@ pub(super) async fn check(config: &Config) -> Check {
         Ok(version) if version > TESTED_CLI_VERSION => Check::warning(
             NAME,
             format!(
-                "{} is {version}, newer than what falconer is tested with",
+                "{} is {version}, newer than the tested version",
                 path.display()
             ),
-            format!("update falconer if something is odd; it is tested with {TESTED_CLI_VERSION}"),
+            format!(
+                "if something misbehaves, update falconer; it is tested with {TESTED_CLI_VERSION}"
+            ),
         ),
         Ok(version) => Check::ok(NAME, format!("{version} at {}", path.display())),
     }

@@ -21,13 +21,13 @@ pub(super) fn locks() -> Check {
             drop(lock);
             let (held, killed) = look(&locks, &directory);
             let sessions = counted(held.len() as u64, "session");
-            let text = format!("they work; {sessions} in use{}", left(killed));
+            let text = format!("working; {sessions} in use{}", left(killed));
             Check::ok("locks", text).details(&held)
         }
         Err(error) => Check::failed(
             "locks",
             error,
-            "make the directory writable, on a file system that has locks",
+            "use a writable directory on a file system that supports locks",
         ),
     }
 }
@@ -63,7 +63,7 @@ fn look(locks: &SessionLocks, directory: &Path) -> (Vec<String>, usize) {
 fn left(killed: usize) -> String {
     match killed {
         0 => String::new(),
-        1 => "; what a run that was killed left is removed".to_owned(),
-        many => format!("; what {many} runs that were killed left is removed"),
+        1 => "; removed what a killed run left behind".to_owned(),
+        many => format!("; removed what {many} killed runs left behind"),
     }
 }

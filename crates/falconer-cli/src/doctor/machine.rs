@@ -16,7 +16,7 @@ const MEBIBYTE: u64 = 1 << 20;
 /// Whether commands can be put into a sandbox here: it is tried.
 pub(super) fn sandbox() -> Check {
     if !cfg!(target_os = "linux") {
-        return Check::skipped("sandbox", "only looked at on Linux");
+        return Check::skipped("sandbox", "checked on Linux only");
     }
     let fix = "for `--isolation sandbox`, install bubblewrap (`apt install bubblewrap`) and socat, \
                and allow user namespaces";
@@ -46,20 +46,20 @@ pub(super) fn sandbox() -> Check {
         }
         Some(true) => Check::ok(
             "sandbox",
-            "bwrap works, with its network closed, and socat is there".to_owned(),
+            "bwrap works with its network closed, and socat is installed".to_owned(),
         ),
         Some(false) => {
             let mut said = String::new();
             if let Some(stderr) = &mut child.stderr {
                 let _ = stderr.take(500).read_to_string(&mut said);
             }
-            let said = said.lines().next().unwrap_or("it said nothing").to_owned();
+            let said = said.lines().next().unwrap_or("no output").to_owned();
             Check::warning("sandbox", format!("bwrap does not work: {said}"), fix)
         }
         None => {
             let _ = child.kill();
             let _ = child.wait();
-            Check::warning("sandbox", "bwrap does not end", fix)
+            Check::warning("sandbox", "bwrap did not exit", fix)
         }
     }
 }
@@ -69,12 +69,12 @@ pub(super) fn confinement() -> Check {
     match falconer_engine::confinement() {
         Ok(_) => Check::ok(
             "confinement",
-            "commands that only read are judged, and the kernel keeps them from writing".to_owned(),
+            "read-only commands are judged and confined by the kernel".to_owned(),
         ),
         Err(reason) => Check::warning(
             "confinement",
-            format!("commands that only read are judged, but not held by the kernel: {reason}"),
-            "use Linux 6.2 or newer with Landlock enabled; until then more commands are asked about",
+            format!("read-only commands are judged but not confined by the kernel: {reason}"),
+            "use Linux 6.2 or newer with Landlock; until then falconer asks about more commands",
         ),
     }
 }
@@ -98,7 +98,7 @@ fn wait(child: &mut std::process::Child, within: Duration) -> Option<bool> {
 
 /// Whether what we keep can be written, and what the engines keep.
 pub(super) fn directories() -> Vec<Check> {
-    let fix = "make it a directory you can write to, or name another with";
+    let fix = "make it writable, or choose another with";
     let state = match places::state_directory() {
         Ok(path) => writable("state", &path, &format!("{fix} FALCONER_STATE_DIR")),
         Err(fault) => Check::failed("state", fault.text, fault.hint),
@@ -126,7 +126,7 @@ fn writable(name: &'static str, path: &Path, fix: &str) -> Check {
     let exists = path.ancestors().find(|place| place.exists());
     let place = exists.unwrap_or(path);
     match tempfile::NamedTempFile::new_in(place) {
-        Ok(_) => Check::ok(name, format!("{} can be written to", path.display())),
+        Ok(_) => Check::ok(name, format!("{} is writable", path.display())),
         Err(error) => Check::failed(
             name,
             format!("cannot write to {}: {error}", place.display()),
@@ -142,10 +142,7 @@ pub(super) fn server(config: &Config) -> Check {
         .strip_prefix("http://")
         .map(|rest| rest.trim_end_matches('/'))
     else {
-        return Check::skipped(
-            "server",
-            "its address is not plain http, so it is not looked at",
-        );
+        return Check::skipped("server", "not checked: its address is not plain http");
     };
     let address = authority
         .to_socket_addrs()
@@ -153,7 +150,7 @@ pub(super) fn server(config: &Config) -> Check {
         .and_then(|mut all| all.next());
     let Some(address) = address else {
         let fix = "set server.url to http://ADDRESS:PORT";
-        return Check::warning("server", format!("{url} is no address"), fix);
+        return Check::warning("server", format!("invalid address {url}"), fix);
     };
     let second = Duration::from_secs(1);
     match TcpStream::connect_timeout(&address, second) {
@@ -162,8 +159,8 @@ pub(super) fn server(config: &Config) -> Check {
         }
         Ok(_) => Check::warning(
             "server",
-            format!("another program listens at {address}"),
-            "end it, or choose another port for `falconer serve`",
+            format!("another program is listening on {address}"),
+            "stop it, or choose another port for `falconer serve`",
         ),
         Err(_) => match address
             .ip()
@@ -172,7 +169,7 @@ pub(super) fn server(config: &Config) -> Check {
         {
             Some(Err(error)) => Check::warning(
                 "server",
-                format!("{address} cannot be listened on: {error}"),
+                format!("cannot listen on {address}: {error}"),
                 "choose another port for `falconer serve`",
             ),
             _ => Check::ok("server", format!("none runs; {address} is free")),
@@ -201,7 +198,7 @@ pub(super) fn disk() -> Check {
     let free = match rustix::fs::statvfs(&place) {
         Ok(facts) => facts.f_bavail.saturating_mul(facts.f_frsize),
         Err(error) => {
-            let fix = "see whether the disk is mounted";
+            let fix = "check that the disk is mounted";
             return Check::warning(
                 "disk",
                 format!("cannot look at {}: {error}", place.display()),
@@ -209,9 +206,9 @@ pub(super) fn disk() -> Check {
             );
         }
     };
-    let text = format!("{} MiB are free at {}", free / MEBIBYTE, place.display());
+    let text = format!("{} MiB free at {}", free / MEBIBYTE, place.display());
     match free / MEBIBYTE {
-        0..100 => Check::failed("disk", text, "make room, or move FALCONER_STATE_DIR"),
+        0..100 => Check::failed("disk", text, "free disk space, or move FALCONER_STATE_DIR"),
         100..1024 => Check::warning("disk", text, "make room"),
         _ => Check::ok("disk", text),
     }

@@ -1,4 +1,4 @@
-//! `falconer doctor`: what is here, what is missing, and how to fix it.
+//! `falconer doctor`: check the setup and suggest fixes.
 
 mod account;
 mod check;
@@ -24,16 +24,15 @@ use check::{Check, State};
 #[command(after_help = "\
 Examples:
   falconer doctor
-  falconer doctor --online     also ask the model for one word, which costs a little
+  falconer doctor --online     also send the model a one-word test, which costs a little
   falconer doctor --json
 
-The exit code is 0 if runs can be started here, 3 if something must be set up first.
-Warnings do not count.")]
+Exits with 0 if runs can start here and 3 if setup is incomplete. Warnings do not count.")]
 pub(crate) struct Doctor {
-    /// Also ask the model for one word
+    /// Also send the model a one-word test
     #[arg(long)]
     online: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -77,12 +76,9 @@ fn configuration(effective: Result<&Effective, &Fault>) -> Check {
             "correct it with `falconer config edit`, or the file of the project",
         ),
         (Ok(_), Ok(path)) if path.exists() => {
-            Check::ok("configuration", format!("{} is fine", path.display()))
+            Check::ok("configuration", format!("{} is valid", path.display()))
         }
-        (Ok(_), _) => Check::ok(
-            "configuration",
-            "none yet; the defaults are used".to_owned(),
-        ),
+        (Ok(_), _) => Check::ok("configuration", "none yet; using defaults".to_owned()),
     }
 }
 
@@ -91,13 +87,13 @@ fn policy(settings: &config::Config) -> Option<Check> {
     let file = Path::new(settings.run.policy.as_deref()?);
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
     let read = text.and_then(|text| text.parse::<Policy>().map_err(|error| error.to_string()));
-    let fix = format!("correct {}; see docs/limits.md", file.display());
+    let fix = format!("fix {}; see docs/limits.md", file.display());
     Some(match read {
         Err(problem) => Check::failed("policy", problem, fix),
         Ok(policy) if !policy.warnings().is_empty() => {
             Check::warning("policy", policy.warnings().join("; "), fix)
         }
-        Ok(_) => Check::ok("policy", format!("{} is fine", file.display())),
+        Ok(_) => Check::ok("policy", format!("{} is valid", file.display())),
     })
 }
 
@@ -118,13 +114,8 @@ fn print(checks: &[Check], has_failed: bool) {
         }
     }
     match has_failed {
-        true => anstream::println!(
-            "\nSomething must be set up first; `falconer demo` runs all the same."
-        ),
-        false => anstream::println!(
-            "\nRuns can be started here: {}",
-            "falconer run 'hello'".bold()
-        ),
+        true => anstream::println!("\nSetup is incomplete; `falconer demo` works without it."),
+        false => anstream::println!("\nReady to run: {}", "falconer run 'hello'".bold()),
     }
 }
 

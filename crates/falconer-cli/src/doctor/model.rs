@@ -17,7 +17,7 @@ pub(super) async fn check(online: bool) -> Check {
     if !online {
         return Check::skipped(
             NAME,
-            "not asked; `falconer doctor --online` asks it for one word",
+            "not checked; `falconer doctor --online` asks it for one word",
         );
     }
     match Box::pin(ask()).await {
@@ -39,7 +39,7 @@ async fn ask() -> Result<Check, Fault> {
     let (session, mut events) = Session::start(prepared.into_spec()?.until_idle()).await?;
     drive::send(&session, "Reply with the word ready and nothing else.").await?;
     let mut model = None;
-    let mut check = Check::failed(NAME, "the run ended without a word", "run it again");
+    let mut check = Check::failed(NAME, "the run ended without an answer", "run it again");
     while let Some(event) = events.next().await {
         match event.body {
             Body::RunStarted(started) => model = started.model,
@@ -52,8 +52,8 @@ async fn ask() -> Result<Check, Fault> {
                     ),
                     Some(failure) => Check::failed(
                         NAME,
-                        format!("{model} does not answer: {}", failure.text),
-                        "see whether the key is right, the account has credit, and the network is there",
+                        format!("{model} did not answer: {}", failure.text),
+                        "check the key, the account's credit and the network",
                     ),
                 };
             }

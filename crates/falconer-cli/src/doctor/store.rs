@@ -16,10 +16,7 @@ pub(super) async fn check() -> Check {
     };
     // To look must not make one.
     if !path.exists() {
-        return Check::ok(
-            NAME,
-            "none yet; it is made when there is something to keep".to_owned(),
-        );
+        return Check::ok(NAME, "none yet; created when needed".to_owned());
     }
     let store = match SqliteStore::open(&path).await {
         Ok(store) => store,
@@ -56,8 +53,8 @@ async fn look(store: &SqliteStore) -> Result<Check, Error> {
         [] => Check::ok(NAME, text).details(&alive),
         gone => {
             let left: u64 = gone.iter().map(|owner| owner.sessions).sum();
-            let text = format!("{text}; a server died and left {left} of them open");
-            let fix = "start `falconer serve` once: it ends what is left and closes them";
+            let text = format!("{text}; a server died and left {left} open");
+            let fix = "start `falconer serve` once to close them";
             Check::warning(NAME, text, fix)
         }
     })
@@ -66,13 +63,13 @@ async fn look(store: &SqliteStore) -> Result<Check, Error> {
 fn unusable(error: &Error) -> Check {
     let fix = match error {
         Error::Corrupt { .. } => {
-            "restore a backup, or move the file away: `falconer serve` makes a new one"
+            "restore a backup, or move the file away: `falconer serve` creates a new one"
         }
         Error::TooNew { .. } => "update falconer",
-        Error::ReadOnly { .. } => "make the file and its directory yours, and writable",
-        Error::Full { .. } => "make room on the disk",
-        Error::Busy { .. } => "see which process keeps it busy, and try again",
-        _ => "see whether the disk is there and in order",
+        Error::ReadOnly { .. } => "make the file and its directory writable by you",
+        Error::Full { .. } => "free disk space",
+        Error::Busy { .. } => "find the process that keeps it busy, then try again",
+        _ => "check the disk",
     };
     // Runs need no server.
     Check::warning(NAME, error, fix)

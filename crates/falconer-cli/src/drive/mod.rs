@@ -114,8 +114,8 @@ impl<W: Write> Driver<'_, W> {
                     }
                     None => return Err(Fault::new(
                         Exit::Internal,
-                        "the run ended without saying how",
-                        "run it again; `falconer doctor` may tell more",
+                        "the run ended without an outcome",
+                        "run it again; `falconer doctor` may show more",
                     )),
                 },
                 () = moment => self.prompt(answering)?,
@@ -223,7 +223,7 @@ impl<W: Write> Driver<'_, W> {
                 None
             }
             (View::Json(_), _) => {
-                let why = "nobody is asked when the output is for programs";
+                let why = "questions are denied with `--json`";
                 Some(falconer_session::Verdict::Deny(why.to_owned()))
             }
             (View::Person(screen), Answering::Person(_)) => {
@@ -282,7 +282,7 @@ pub(crate) fn settled(resolution: Resolution, by: &str) -> String {
     match resolution {
         Resolution::Allowed => format!("  (allowed by {})", visible_line(by)),
         Resolution::Denied => format!("  (denied by {})", visible_line(by)),
-        Resolution::Expired => "  (denied, because nobody answered in time; `--answer-within` and \
+        Resolution::Expired => "  (denied: nobody answered in time; `--answer-within` and \
              `run.answer_seconds` say how long to wait)"
             .to_owned(),
         _ => "  (no longer asked)".to_owned(),

@@ -18,10 +18,10 @@ use lines::{Format, LARGEST, Lines, LogFile, PANIC, log_panics};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Logging")]
 pub(crate) struct Log {
-    /// Log more to stderr: -v what happens, -vv details, -vvv everything
+    /// Log more to stderr: -v for progress, -vv for details, -vvv for everything
     #[arg(long, short, action = ArgAction::Count, global = true)]
     verbose: u8,
-    /// What to log: a level, or levels by target such as `warn,falconer_engine=debug`
+    /// Log filter: a level, or levels by target such as `warn,falconer_engine=debug`
     #[arg(
         long,
         value_name = "FILTER",
@@ -41,7 +41,7 @@ pub(crate) struct Log {
         hide_short_help = true
     )]
     log_file: Option<PathBuf>,
-    /// Lines for people, or one JSON object per line
+    /// Log format: text, or one JSON object per line
     #[arg(
         long,
         value_name = "FORMAT",
@@ -108,7 +108,7 @@ fn lines<W: Fn(&str)>(format: Format, write: W) -> Lines<W> {
 fn open(path: &Path) -> Result<LogFile, Fault> {
     LogFile::open(path, LARGEST).map_err(|error| {
         let text = format!("cannot write the log file {}: {error}", path.display());
-        Fault::setup(text, "name another file with `--log-file` or `log.file`")
+        Fault::setup(text, "choose another file with `--log-file` or `log.file`")
     })
 }
 

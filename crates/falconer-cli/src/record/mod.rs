@@ -36,14 +36,14 @@ Examples:
 Secrets are taken out before anything is written. A recording holds what the agent
 read and wrote: look at it before you give it away.")]
 pub(crate) struct Record {
-    /// Where the events are written; must not be there yet
+    /// File to write events to; must not exist
     file: PathBuf,
     /// What to do
     prompt: String,
-    /// Also write the model's answers, as a scenario that can be played
+    /// Also record the model's answers as a scenario
     #[arg(long, value_name = "FILE")]
     model_to: Option<PathBuf>,
-    /// Also write every line between falconer and the engine, as a cassette of the test kit
+    /// Also record every line between falconer and the engine as a cassette
     #[arg(long, value_name = "FILE")]
     engine_to: Option<PathBuf>,
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub(crate) async fn record(arguments: Record) -> Done {
     let mut view = View::Person(screen);
     let mut answering = match drive::is_person_here() {
         true => Answering::Person(Lines::of_stdin()),
-        false => Answering::No("there is no terminal to ask on"),
+        false => Answering::No("no terminal to ask on"),
     };
     prepared.transcript = Some(arguments.file.clone());
     let (agent, mut events) = keep::start(prepared, Lifetime::UntilIdle).await?;
@@ -100,8 +100,8 @@ fn check_free(file: &Path) -> Result<(), Fault> {
     match file.exists() {
         false => Ok(()),
         true => Err(Fault::usage(
-            format!("{} is there already", file.display()),
-            "name a file that is not there, or remove it",
+            format!("{} already exists", file.display()),
+            "choose another name or remove the file",
         )),
     }
 }
@@ -111,8 +111,8 @@ fn check_free(file: &Path) -> Result<(), Fault> {
 async fn model_to(prepared: &mut Prepared, file: &Path) -> Result<Option<Relay>, Fault> {
     if prepared.engine() == "script" {
         return Err(Fault::usage(
-            "a scripted model has its answers in a file already",
-            "leave `--model-to` out, or use `--engine native` or `claude`",
+            "the scripted model's answers are already in a file",
+            "omit `--model-to`, or use `--engine native` or `claude`",
         ));
     }
     let file = std::path::absolute(file)?;
@@ -130,7 +130,7 @@ async fn model_to(prepared: &mut Prepared, file: &Path) -> Result<Option<Relay>,
 fn engine_to(options: Options, file: &Path) -> Result<Options, Fault> {
     let failed = |error: std::io::Error| {
         let text = format!("failed to write {}: {error}", file.display());
-        Fault::setup(text, "name a file that can be written")
+        Fault::setup(text, "choose a writable file")
     };
     let tape = File::create_new(file).map_err(failed)?;
     Ok(options.around_transport(move |transport| {

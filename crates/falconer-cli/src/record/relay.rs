@@ -35,8 +35,8 @@ pub(super) fn upstream() -> Result<String, Fault> {
     let variable = |name: &str| value(name).map(|value| value.to_string_lossy().into_owned());
     if let Some(name) = SIGNED.into_iter().find(|name| variable(name).is_some()) {
         return Err(Fault::usage(
-            format!("the answers of the model cannot be overheard while {name} is set"),
-            "add `--engine native`, or leave `--model-to` out",
+            format!("cannot record the model's answers while {name} is set"),
+            "add `--engine native`, or omit `--model-to`",
         ));
     }
     let named = variable("ANTHROPIC_BASE_URL");
@@ -60,10 +60,7 @@ impl Relay {
     pub(super) async fn start(upstream: String, tape: &Path) -> Result<Self, Fault> {
         let failed = |error: &dyn std::fmt::Display| {
             let text = format!("failed to start a relay to the model: {error}");
-            Fault::setup(
-                text,
-                "leave `--model-to` out, or look at the proxy variables",
-            )
+            Fault::setup(text, "omit `--model-to`, or check the proxy variables")
         };
         // Whoever has installed one already has the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -115,7 +112,7 @@ async fn pass_on(State(shared): State<Arc<Shared>>, request: Request) -> Respons
 async fn exchange(shared: &Shared, request: Request) -> Result<Response<Body>, String> {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, LARGEST).await;
-    let body = body.map_err(|error| format!("the request cannot be read: {error}"))?;
+    let body = body.map_err(|error| format!("failed to read the request: {error}"))?;
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
     let overheard = match head.uri.path() {
         "/v1/messages" => shared.tape.asked(&body),
@@ -130,7 +127,7 @@ async fn exchange(shared: &Shared, request: Request) -> Result<Response<Body>, S
         header::HeaderValue::from_static("identity"),
     );
     let answer = sent.headers(headers).body(body).send().await;
-    let answer = answer.map_err(|error| format!("the model cannot be reached: {error}"))?;
+    let answer = answer.map_err(|error| format!("failed to reach the model: {error}"))?;
     respond(answer, overheard).await
 }
 

@@ -32,10 +32,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Flags that name a server.
 #[derive(Debug, Args)]
 pub(crate) struct Server {
-    /// The address of the server
+    /// Server URL
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// The token; better in FALCONER_TOKEN or in the file of server.token_file
+    /// Server token; prefer FALCONER_TOKEN or the file in server.token_file
     #[arg(
         long,
         value_name = "TOKEN",
@@ -69,7 +69,7 @@ impl Remote {
         let http = http.map_err(|error| {
             Fault::setup(
                 format!("failed to set up HTTP: {error}"),
-                "look at the proxy variables",
+                "check the proxy variables",
             )
         })?;
         Ok(Self {
@@ -176,8 +176,8 @@ impl Remote {
         match text.is_empty() {
             true => Ok(json!({})),
             false => serde_json::from_str(&text).map_err(|_| {
-                let text = format!("{} answered something that is no JSON", self.url);
-                Fault::setup(text, "see whether this is the address of a falconer server")
+                let text = format!("{} returned something other than JSON", self.url);
+                Fault::setup(text, "check that this is the address of a falconer server")
             }),
         }
     }
@@ -195,9 +195,9 @@ impl Remote {
 
     fn unreachable(&self, error: &reqwest::Error) -> Fault {
         let why = match (error.is_timeout(), error.is_connect()) {
-            (true, _) => "it does not answer in time",
-            (_, true) => "nobody listens there",
-            _ => "the connection broke",
+            (true, _) => "timed out",
+            (_, true) => "connection refused",
+            _ => "connection lost",
         };
         Fault::setup(
             format!("failed to reach the server at {}: {why}", self.url),
@@ -242,14 +242,14 @@ fn read_token(config: &Config) -> Result<String, Fault> {
     };
     std::fs::read_to_string(&file).map_err(|error| {
         let text = format!(
-            "there is no token for the server in {}: {error}",
+            "failed to read the server token in {}: {error}",
             file.display()
         );
         Fault::setup(text, hint)
     })
 }
 
-const FASTER_HINT: &str = "your answer decided nothing; `falconer approve` shows what still waits";
+const FASTER_HINT: &str = "your answer had no effect; `falconer approve` shows what is still open";
 
 /// Somebody else has answered: who, and what.
 fn faster(request: &Value, by: &str) -> String {
@@ -270,7 +270,7 @@ fn refused(status: StatusCode, body: &str) -> Fault {
     let text = |name: &str| problem[name].as_str().filter(|text| !text.is_empty());
     let said = text("detail")
         .or(text("title"))
-        .unwrap_or("it gave no reason");
+        .unwrap_or("no reason given");
     let exit = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::Setup,
         StatusCode::NOT_FOUND | StatusCode::CONFLICT | StatusCode::GONE => Exit::Session,
@@ -282,8 +282,8 @@ fn refused(status: StatusCode, body: &str) -> Fault {
     }
     let hint = match (text("hint"), status) {
         // What the server says about this is for programs that speak HTTP themselves.
-        (_, StatusCode::UNAUTHORIZED) => "give a token of this server in FALCONER_TOKEN",
-        (_, StatusCode::FORBIDDEN) => "use a token with the scope that this needs",
+        (_, StatusCode::UNAUTHORIZED) => "set FALCONER_TOKEN to a token for this server",
+        (_, StatusCode::FORBIDDEN) => "use a token with the required scope",
         (Some(hint), _) => hint,
         (None, _) => "`falconer approve` and `falconer attach --help` show what can be done",
     };

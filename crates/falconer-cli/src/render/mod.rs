@@ -421,7 +421,7 @@ impl<W: Write> Screen<W> {
     /// Answers of others than the person at this terminal.
     fn resolved(&mut self, resolved: &PermissionResolved) -> io::Result<()> {
         let word = match resolved.resolution {
-            Resolution::Expired => "nobody answered in time, so it was denied",
+            Resolution::Expired => "denied: nobody answered in time",
             Resolution::Withdrawn => "no longer asked",
             _ => return Ok(()),
         };

@@ -35,8 +35,8 @@ pub(super) fn started(run: &RunStarted) -> String {
 
 pub(super) fn retry(retry: &Retry) -> String {
     let why = match retry.status {
-        Some(status) => format!("the model's service answered {status}"),
-        None => "no answer from the model's service".to_owned(),
+        Some(status) => format!("the model's API answered {status}"),
+        None => "no answer from the model's API".to_owned(),
     };
     let (attempt, most) = (retry.attempt, retry.max_attempts);
     let seconds = retry.delay_ms / 1_000.0;
@@ -86,20 +86,20 @@ pub(super) fn changed(changed: &SessionChanged) -> Option<String> {
     let text = match changed {
         SessionChanged::Model { to, .. } => format!("the model is now {to}"),
         SessionChanged::Mode { to } => format!("the permission mode is now {to}"),
-        SessionChanged::Compacted { .. } => "earlier messages were summed up".to_owned(),
+        SessionChanged::Compacted { .. } => "earlier messages were compacted".to_owned(),
         SessionChanged::Reset { .. } => "the conversation was cleared".to_owned(),
         _ => return None,
     };
     Some(format!("  … {}", clean(&text)).dimmed().to_string())
 }
 
-/// Only what goes on in the background; the rest is seen by its call.
+/// Only what continues in the background; the rest is seen by its call.
 pub(super) fn task(task: &Task) -> Option<String> {
     if !task.in_background {
         return None;
     }
     let word = match task.end {
-        None => "goes on in the background",
+        None => "continues in the background",
         Some(TaskEnd::Completed) => "is done",
         Some(TaskEnd::Failed) => "failed",
         Some(_) => "was stopped",

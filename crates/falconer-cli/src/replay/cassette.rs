@@ -29,7 +29,7 @@ pub(super) fn events(cassette: &Cassette) -> (Vec<Event>, usize) {
     }
     let mut end = End::default();
     if let Some(code) = reading.exit.filter(|code| *code != 0) {
-        end.stderr = vec![format!("the engine ended with code {code}")];
+        end.stderr = vec![format!("the engine exited with code {code}")];
     }
     let last = cassette.entries.last().map_or(0, |entry| entry.t_ms);
     let left = reading.normaliser.finish();

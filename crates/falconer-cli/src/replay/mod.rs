@@ -19,8 +19,8 @@ use crate::render::{Prompts, Screen};
 #[command(after_help = "\
 Examples:
   falconer replay fix.jsonl
-  falconer replay fix.jsonl --speed 4     as a talk, four times as fast as it was
-  falconer replay fix.jsonl --json        the events, for programs
+  falconer replay fix.jsonl --speed 4     at four times the recorded speed
+  falconer replay fix.jsonl --json        print the events as JSON
   falconer replay fix.cassette.jsonl      the lines of `record --engine-to`
 
 The answers of a model (`record --model-to`) are played by
@@ -28,12 +28,12 @@ The answers of a model (`record --model-to`) are played by
 
 Nothing is run and nothing is sent: what is shown has happened before.")]
 pub(crate) struct Replay {
-    /// A recording of `falconer record`: events, or the lines of the engine
+    /// Recording made by `falconer record`: events or engine lines
     file: PathBuf,
-    /// Keep the recorded pace, so many times as fast; without it there are no pauses
+    /// Replay at this multiple of the recorded speed; without it there are no pauses
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
-    /// Write every event as a line of JSON
+    /// Print one JSON event per line
     #[arg(long)]
     json: bool,
 }
@@ -44,17 +44,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(crate) async fn replay(arguments: Replay) -> Done {
     let (events, unreadable) = read(&arguments.file)?;
     if events.is_empty() {
-        let text = format!("{} holds no events", arguments.file.display());
+        let text = format!("{} contains no events", arguments.file.display());
         return Err(Fault::usage(
             text,
-            "name a file that `falconer record` wrote",
+            "choose a file written by `falconer record`",
         ));
     }
     if unreadable > 0 {
-        say(
-            "warning:",
-            format!("{unreadable} lines could not be read and are left out"),
-        );
+        say("warning:", format!("skipped {unreadable} unreadable lines"));
     }
     match arguments.json {
         true => {
@@ -74,7 +71,7 @@ pub(crate) async fn replay(arguments: Replay) -> Done {
 
 /// The events of a recording, and how many lines of it could not be read.
 fn read(path: &Path) -> Result<(Vec<Event>, usize), Fault> {
-    let hint = "name a file that `falconer record` wrote";
+    let hint = "choose a file written by `falconer record`";
     let failed = |error: io::Error| {
         let text = format!("failed to read {}: {error}", path.display());
         Fault::setup(text, hint)
@@ -89,7 +86,7 @@ fn read(path: &Path) -> Result<(Vec<Event>, usize), Fault> {
         Kind::Model => {
             let path = path.display();
             Err(Fault::usage(
-                format!("{path} holds the answers of a model, not a run"),
+                format!("{path} holds a model's answers, not a run"),
                 format!("play it with `falconer run '…' --engine script --scenario {path}`"),
             ))
         }
@@ -162,7 +159,9 @@ fn pause(before: &Event, event: &Event, speed: f64) -> Duration {
 fn factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 0.01 => Ok(factor),
-        _ => Err(format!("`{text}` is no factor such as 1 or 4")),
+        _ => Err(format!(
+            "invalid factor `{text}`: use a number such as 1 or 4"
+        )),
     }
 }
 

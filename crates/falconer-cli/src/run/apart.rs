@@ -10,7 +10,7 @@ use crate::exit::Fault;
 /// How much of the machine a run sees.
 #[derive(Debug, Args, Default)]
 pub(crate) struct Apart {
-    /// How much of the machine the run sees
+    /// Isolate the run from the machine
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Permissions")]
     isolation: Option<Isolation>,
     /// Domains that a run in a sandbox may reach, such as `docs.rs` or `*.example.org`
@@ -34,7 +34,7 @@ impl Apart {
         let is_detailed = !self.domains.is_empty() || self.sandboxed_commands.is_some();
         if is_detailed && kind != Isolation::Sandbox {
             return Err(Fault::usage(
-                "`--domains` and `--sandboxed-commands` are about a sandbox, and there is none",
+                "`--domains` and `--sandboxed-commands` need a sandbox",
                 "add `--isolation sandbox`",
             ));
         }
@@ -50,7 +50,7 @@ impl Apart {
                 "commands": commands}),
         };
         SessionIsolation::of(&json!({ "isolation": isolation }))
-            .map_err(|problem| Fault::usage(problem, "correct `--domains` or `run.domains`"))
+            .map_err(|problem| Fault::usage(problem, "fix `--domains` or `run.domains`"))
     }
 }
 

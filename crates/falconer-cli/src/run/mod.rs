@@ -39,28 +39,27 @@ and says so, unless `--answer-within` gives others time to answer.
 
 A line such as `falconer chat --resume ID` in the prompt goes on with that session.
 
-Exit codes: 0 done, 1 the agent failed, 2 wrong usage or configuration,
-3 something must be set up first, 4 internal fault, 5 a limit was reached,
-6 the session is in use or not there, 7 the model's service failed (try again),
-130 interrupted.")]
+Exit codes: 0 success, 1 the agent failed, 2 invalid usage or configuration,
+3 setup is incomplete, 4 internal error, 5 a limit was reached, 6 the session is
+in use or does not exist, 7 the model's API failed (try again), 130 interrupted.")]
 pub(crate) struct Run {
-    /// What to do; what is piped in is put after it
+    /// The task; piped input is appended to it
     prompt: Option<String>,
     /// Read the prompt from a file
     #[arg(long, short, value_name = "FILE", conflicts_with = "prompt")]
     file: Option<PathBuf>,
-    /// Send a picture, a PDF or a text along; may be given several times
+    /// Attach an image, PDF or text file; repeatable
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
     #[command(flatten)]
     start: Start,
-    /// Have the answer as JSON that fits the JSON Schema in this file
+    /// Return JSON that matches the JSON Schema in this file
     #[arg(long, value_name = "FILE")]
     output_schema: Option<PathBuf>,
-    /// Write every event as a line of JSON, for programs; nobody is asked
+    /// Print one JSON event per line and ask nobody
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
-    /// Write nothing but the answer
+    /// Print only the answer
     #[arg(long, short)]
     quiet: bool,
 }
@@ -114,7 +113,7 @@ fn go_on_as_pasted(arguments: &mut Run) {
     let session = found.session;
     say(
         "note:",
-        format!("going on with session {session}, which the prompt names"),
+        format!("continuing session {session}, which the prompt names"),
     );
     arguments.start.resume = Some(session);
     arguments.prompt = Some(match found.rest.is_empty() {
@@ -153,7 +152,7 @@ fn answering(output: Output, prepared: &start::Prepared) -> Answering {
     match sees && io::stdin().is_terminal() {
         true => Answering::Person(Lines::of_stdin()),
         false if is_kept && prepared.answer_within.is_some() => Answering::Others,
-        false => Answering::No("there is no terminal to ask on"),
+        false => Answering::No("no terminal to ask on"),
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) fn text(given: Option<&str>, file: Option<&Path>) -> Result<String, F
         .collect();
     match parts.is_empty() {
         true => Err(Fault::usage(
-            "there is nothing to do: no prompt was given",
-            "for example `falconer run 'What does this project do?'`",
+            "no prompt given",
+            "try `falconer run 'What does this project do?'`",
         )),
         false => Ok(parts.join("\n\n")),
     }
@@ -45,10 +45,10 @@ pub(super) fn text(given: Option<&str>, file: Option<&Path>) -> Result<String, F
 pub(super) fn schema(file: &Path) -> Result<Value, Fault> {
     let text = read_text(file)?;
     serde_json::from_str(&text).map_err(|error| {
-        let text = format!("{} is no JSON Schema: {error}", file.display());
+        let text = format!("{} is not a valid JSON Schema: {error}", file.display());
         Fault::usage(
             text,
-            "the file has to hold one JSON object, such as {\"type\": \"object\"}",
+            "the file must hold one JSON object, such as {\"type\": \"object\"}",
         )
     })
 }
@@ -81,27 +81,27 @@ fn attachment(file: &Path) -> Result<Part, Fault> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Part::Text(format!("The file {name}:\n\n{text}"))),
         Err(_) => Err(Fault::usage(
-            format!("{} is neither a picture, a PDF nor a text", file.display()),
-            "PNG, JPEG, GIF, WebP, PDF and UTF-8 can be sent",
+            format!("{} is not an image, a PDF or a text file", file.display()),
+            "PNG, JPEG, GIF, WebP, PDF and UTF-8 text can be sent",
         )),
     }
 }
 
 fn read_text(file: &Path) -> Result<String, Fault> {
     String::from_utf8(read(file)?).map_err(|_| {
-        let text = format!("{} is no text in UTF-8", file.display());
-        Fault::usage(text, "name a text file")
+        let text = format!("{} is not UTF-8 text", file.display());
+        Fault::usage(text, "choose a text file")
     })
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Fault> {
     let failed = |problem: String| {
         let text = format!("failed to read {}: {problem}", file.display());
-        Fault::setup(text, "name a file that can be read")
+        Fault::setup(text, "choose a readable file")
     };
     let metadata = std::fs::metadata(file).map_err(|error| failed(error.to_string()))?;
     if !metadata.is_file() {
-        return Err(failed("it is no file".to_owned()));
+        return Err(failed("not a regular file".to_owned()));
     }
     if metadata.len() > LARGEST {
         return Err(failed(format!("it is larger than {} MiB", LARGEST >> 20)));

@@ -34,10 +34,10 @@ const UNATTENDED: Duration = Duration::from_secs(6 * 3600);
 pub(crate) struct Start {
     #[command(flatten)]
     pub(crate) tuning: Tuning,
-    /// Which engine runs the agent
+    /// Engine that runs the agent
     #[arg(long, value_enum, value_name = "ENGINE", help_heading = "Engine")]
     pub(crate) engine: Option<EngineName>,
-    /// The scripted model of `--engine script`
+    /// Scripted model for `--engine script`
     #[arg(
         long,
         value_name = "FILE",
@@ -45,16 +45,16 @@ pub(crate) struct Start {
         help_heading = "Engine"
     )]
     pub(crate) scenario: Option<PathBuf>,
-    /// The model: a name such as `sonnet`, or an id
+    /// Model name such as `sonnet`, or a model id
     #[arg(long, short, help_heading = "Engine")]
     pub(crate) model: Option<String>,
-    /// What happens to calls that no rule decides
+    /// Decide tool calls that match no rule
     #[arg(long, value_enum, value_name = "MODE", help_heading = "Permissions")]
     pub(crate) permission_mode: Option<Mode>,
-    /// The second switch that `--permission-mode bypassPermissions` needs
+    /// Confirm `--permission-mode bypassPermissions`
     #[arg(long, help_heading = "Permissions")]
     pub(crate) allow_dangerously_skip_permissions: bool,
-    /// Rules for what may be done unasked, such as `Read` or `Bash(git log:*)`
+    /// Allow these tool calls without asking, such as `Read` or `Bash(git log:*)`
     #[arg(
         long,
         value_name = "RULES",
@@ -62,7 +62,7 @@ pub(crate) struct Start {
         help_heading = "Permissions"
     )]
     pub(crate) allow: Vec<String>,
-    /// Rules for what must not be done
+    /// Deny these tool calls
     #[arg(
         long,
         value_name = "RULES",
@@ -70,41 +70,41 @@ pub(crate) struct Start {
         help_heading = "Permissions"
     )]
     pub(crate) deny: Vec<String>,
-    /// A policy file that decides before anybody is asked
+    /// Apply a policy file before asking
     #[arg(long, value_name = "FILE", help_heading = "Permissions")]
     pub(crate) policy: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) apart: Apart,
-    /// Use the project's hooks, servers and rules in this run: `once`, or only if their digest is
-    /// this one
+    /// Trust the project's hooks, servers and rules for this run: `once`, or only if their digest
+    /// matches
     #[arg(long, value_name = "DIGEST", help_heading = "Permissions")]
     pub(crate) trust_project: Option<TrustFlag>,
-    /// Where to work; this directory if not given
+    /// Directory to work in; defaults to the current one
     #[arg(long, short = 'C', value_name = "DIRECTORY")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Another directory the agent may work in
+    /// Let the agent work in this directory too; repeatable
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) add_dir: Vec<PathBuf>,
-    /// Stop after so many rounds of tools
+    /// Stop after this many turns
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) max_turns: Option<u64>,
-    /// Stop when it has cost so much
+    /// Stop at this cost
     #[arg(long, value_name = "USD", value_parser = amount, help_heading = "Limits")]
     pub(crate) max_budget_usd: Option<f64>,
-    /// Stop when so many tokens were used
+    /// Stop at this many tokens
     #[arg(long, value_name = "NUMBER", help_heading = "Limits")]
     pub(crate) max_tokens: Option<u64>,
     /// Stop after this time, such as 90s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
     pub(crate) deadline: Option<Duration>,
-    /// Stop when the engine is silent for so long while it works
+    /// Stop if the engine is silent for this long while working
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
     pub(crate) silence: Option<Duration>,
-    /// Deny what is asked after this time without an answer. Without a terminal others may answer
-    /// until then: in the browser, or with `falconer approve`
+    /// Deny a request that is not answered within this time. Without a terminal, it can be answered
+    /// in the browser or with `falconer approve`
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
     pub(crate) answer_within: Option<Duration>,
-    /// Go on with the newest session of the directory
+    /// Continue the newest session in the directory
     #[arg(
         long = "continue",
         short = 'c',
@@ -112,13 +112,13 @@ pub(crate) struct Start {
         help_heading = "Session"
     )]
     pub(crate) continue_latest: bool,
-    /// Go on with this session: its id, or the beginning of it
+    /// Continue this session, by its id or the beginning of it
     #[arg(long, short, value_name = "SESSION", help_heading = "Session")]
     pub(crate) resume: Option<String>,
-    /// Go on with a copy of the session
+    /// Continue a copy of the session
     #[arg(long, help_heading = "Session")]
     pub(crate) fork: bool,
-    /// Wait for a session that another run works on, this long or until it is free
+    /// Wait for a session that is in use, at most this long if given
     #[arg(
         long,
         value_name = "TIME",
@@ -129,10 +129,10 @@ pub(crate) struct Start {
         help_heading = "Session"
     )]
     pub(crate) wait: Option<Duration>,
-    /// Keep the session in this store instead of the usual one
+    /// Keep the session in this store instead of the default one
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub(crate) store: Option<PathBuf>,
-    /// Keep the session in no store: no server will see it
+    /// Keep the session out of the store; no server will see it
     #[arg(long, conflicts_with = "store", help_heading = "Session")]
     pub(crate) no_store: bool,
 }
@@ -276,7 +276,7 @@ fn terms(start: &Start, config: &Config) -> Result<Terms, Fault> {
 /// A denial that guards nothing is an error; a rule that allows nothing is only pointed out.
 fn check_rules(start: &Start) -> Result<(), Fault> {
     if let Some(flaw) = start.deny.iter().find_map(|rule| flaw(rule)) {
-        let hint = "correct the rule of `--deny`; tools of servers are written `mcp__server__tool`";
+        let hint = "fix the `--deny` rule; MCP tools are written `mcp__server__tool`";
         return Err(Fault::usage(flaw, hint));
     }
     for flaw in start.allow.iter().filter_map(|rule| flaw(rule)) {
@@ -372,14 +372,14 @@ pub(crate) fn directory(named: Option<&Path>) -> Result<PathBuf, Fault> {
     };
     match std::fs::metadata(&wanted) {
         Ok(metadata) if metadata.is_dir() => Ok(wanted),
-        Ok(_) => Err(no_directory(&wanted, "it is no directory")),
+        Ok(_) => Err(no_directory(&wanted, "not a directory")),
         Err(error) => Err(no_directory(&wanted, &error.to_string())),
     }
 }
 
 fn no_directory(path: &Path, problem: &str) -> Fault {
     let text = format!("cannot work in {}: {problem}", path.display());
-    Fault::setup(text, "choose a directory that exists and may be entered")
+    Fault::setup(text, "choose an existing directory that you can enter")
 }
 
 fn limits(start: &Start, config: &Config, asking: Asking) -> Limits {
@@ -475,8 +475,8 @@ fn newest(cwd: &Path) -> Result<String, Fault> {
     newest.ok_or_else(|| {
         Fault::new(
             Exit::Session,
-            format!("there is no session to go on with in {}", cwd.display()),
-            "leave `--continue` out to begin one; `falconer sessions list --all` shows others",
+            format!("no session to continue in {}", cwd.display()),
+            "omit `--continue` to start one; `falconer sessions list --all` lists others",
         )
     })
 }
@@ -488,21 +488,21 @@ fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1,
         "m" | "min" => 60,
         "h" => 3600,
-        other => return Err(format!("`{other}` is no unit of time; use s, m or h")),
+        other => return Err(format!("invalid time unit `{other}`: use s, m or h")),
     };
     let number: u64 = digits
         .parse()
-        .map_err(|_| format!("`{text}` is no time such as 90s or 10m"))?;
+        .map_err(|_| format!("invalid duration `{text}`: use a form such as 90s or 10m"))?;
     match number.checked_mul(factor) {
         Some(seconds @ 1..) => Ok(Duration::from_secs(seconds)),
-        _ => Err(format!("`{text}` is no time a run could take")),
+        _ => Err(format!("invalid duration `{text}`: out of range")),
     }
 }
 
 fn amount(text: &str) -> Result<f64, String> {
     match text.trim_start_matches('$').parse::<f64>() {
         Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
-        _ => Err(format!("`{text}` is no amount of dollars such as 0.50")),
+        _ => Err(format!("invalid amount `{text}`: use a form such as 0.50")),
     }
 }
 

@@ -12,10 +12,10 @@ use crate::terms::{self, Terms};
 /// Flags that shape the agent.
 #[derive(Debug, Args, Default)]
 pub(crate) struct Tuning {
-    /// Use a profile: a file of your configuration directory below `profiles`
+    /// Use a profile from `profiles` in your configuration directory
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Models to use, in order, when the model is overloaded
+    /// Models to fall back to, in order, when the model is overloaded
     #[arg(
         long,
         value_name = "MODELS",
@@ -23,16 +23,16 @@ pub(crate) struct Tuning {
         help_heading = "Agent"
     )]
     fallback_model: Vec<String>,
-    /// How much effort the model spends
+    /// Reasoning effort of the model
     #[arg(long, value_enum, value_name = "LEVEL", help_heading = "Agent")]
     effort: Option<EffortLevel>,
-    /// How the model thinks: `adaptive`, `disabled`, or a number of tokens
+    /// Thinking: `adaptive`, `disabled`, or a token budget
     #[arg(long, value_name = "HOW", value_parser = config::thinking, help_heading = "Agent")]
     thinking: Option<SessionThinking>,
-    /// Tell the model how many tokens it has for the task
+    /// Token budget to tell the model for the task
     #[arg(long, value_name = "TOKENS", help_heading = "Agent")]
     task_budget: Option<u64>,
-    /// Betas of the API to turn on
+    /// API betas to enable
     #[arg(
         long,
         value_name = "NAMES",
@@ -43,7 +43,7 @@ pub(crate) struct Tuning {
     /// Replace the engine's system prompt
     #[arg(long, value_name = "TEXT", help_heading = "Agent")]
     system_prompt: Option<String>,
-    /// Replace the engine's system prompt by the text of a file
+    /// Replace the engine's system prompt with this file
     #[arg(
         long,
         value_name = "FILE",
@@ -51,16 +51,16 @@ pub(crate) struct Tuning {
         help_heading = "Agent"
     )]
     system_prompt_file: Option<PathBuf>,
-    /// Add text after the system prompt
+    /// Append text to the system prompt
     #[arg(long, value_name = "TEXT", help_heading = "Agent")]
     append_system_prompt: Option<String>,
-    /// Replace the description of the work to do in plan mode
+    /// Replace the instructions for plan mode
     #[arg(long, value_name = "TEXT", help_heading = "Agent")]
     plan_mode_instructions: Option<String>,
-    /// Send prompts as they are: no files for `@path`, no slash commands
+    /// Send prompts verbatim: no `@path` expansion, no slash commands
     #[arg(long, help_heading = "Agent")]
     verbatim_prompts: bool,
-    /// The built-in tools there are, and no others; '' for none
+    /// Offer only these built-in tools; '' for none
     #[arg(
         long,
         value_name = "TOOLS",
@@ -68,7 +68,7 @@ pub(crate) struct Tuning {
         help_heading = "Agent"
     )]
     tools: Option<Vec<String>>,
-    /// Skills that run unasked; `*` for all
+    /// Skills to allow without asking; `*` for all
     #[arg(
         long,
         value_name = "NAMES",
@@ -76,31 +76,31 @@ pub(crate) struct Tuning {
         help_heading = "Agent"
     )]
     skills: Vec<String>,
-    /// The agent that leads the conversation
+    /// Agent to run the conversation as
     #[arg(long, value_name = "NAME", help_heading = "Agent")]
     agent: Option<String>,
-    /// Define agents by a JSON file
+    /// Define agents in a JSON file
     #[arg(long, value_name = "FILE", help_heading = "Agent")]
     agents: Option<PathBuf>,
-    /// Add the MCP servers of a JSON file; may be given several times
+    /// Add MCP servers from a JSON file; repeatable
     #[arg(long, value_name = "FILE", help_heading = "Agent")]
     mcp_config: Vec<PathBuf>,
-    /// Use no other MCP servers than those of `--mcp-config`
+    /// Use only the MCP servers from `--mcp-config`
     #[arg(long, help_heading = "Agent")]
     strict_mcp_config: bool,
-    /// Load the plugin in a directory; may be given several times
+    /// Load a plugin from a directory; repeatable
     #[arg(long, value_name = "DIRECTORY", help_heading = "Agent")]
     plugin_dir: Vec<PathBuf>,
-    /// Pass an argument to the official CLI that has no flag here; may be given several times
+    /// Pass an argument to the official CLI that has no flag here; repeatable
     #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Engine")]
     engine_arg: Vec<String>,
-    /// Who pays
+    /// Account to bill
     #[arg(long, value_enum, value_name = "ACCOUNT", help_heading = "Engine")]
     account: Option<AccountName>,
-    /// Take the key from a file instead of looking for one; may be given several times
+    /// Read the key from this file instead of searching for one; repeatable
     #[arg(long, value_name = "FILE", help_heading = "Engine")]
     credential_file: Vec<PathBuf>,
-    /// The address of the model's service
+    /// Base URL of the model's API
     #[arg(long, value_name = "URL", help_heading = "Engine")]
     base_url: Option<String>,
 }
@@ -143,7 +143,7 @@ impl Tuning {
             Ok(text) => Ok(Some(text)),
             Err(error) => Err(Fault::usage(
                 format!("failed to read the prompt {}: {error}", file.display()),
-                "name a text file with `--system-prompt-file`",
+                "choose a text file with `--system-prompt-file`",
             )),
         }
     }

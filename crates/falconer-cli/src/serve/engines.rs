@@ -91,8 +91,8 @@ impl Chooser {
         if config.serve.profiles.iter().any(|listed| listed == name) {
             return Ok(config);
         }
-        let text = format!("there is no profile `{name}` that sessions may choose");
-        let hint = "add it to `serve.profiles` in the configuration of the server";
+        let text = format!("profile `{name}` is not available to sessions");
+        let hint = "add it to `serve.profiles` in the server's configuration";
         Err(LaunchError::new(LaunchError::PROFILE, text, hint))
     }
 
@@ -104,9 +104,9 @@ impl Chooser {
         let engine = &chosen.about.engine;
         if engine != "claude" {
             let text = format!(
-                "the engine `{engine}` runs inside the server and cannot be kept apart from it"
+                "the engine `{engine}` runs inside the server and cannot be isolated from it"
             );
-            let hint = "choose the engine `claude`, or make the session without `isolation`";
+            let hint = "use the engine `claude`, or create the session without `isolation`";
             return Err(not_apart(text, hint));
         }
         let path = self.environment.value("PATH");
@@ -145,7 +145,7 @@ impl Engines for Chooser {
         let isolation = SessionIsolation::of(&session.config).map_err(|text| {
             not_apart(
                 text,
-                "make a new session: the isolation of this one cannot be read",
+                "create a new session: this one's isolation settings are unreadable",
             )
         })?;
         let terms = terms(session)?;
@@ -287,8 +287,8 @@ fn terms(session: &SessionRecord) -> Result<Terms, LaunchError> {
         None => Ok(Terms::default()),
         // Without them it would be allowed more than it was.
         Some(terms) => Terms::deserialize(terms).map_err(|error| {
-            let text = format!("the terms the session was begun under cannot be read: {error}");
-            let hint = "update `falconer`, or go on in the terminal with `falconer run --resume`";
+            let text = format!("failed to read the options the session was started with: {error}");
+            let hint = "update `falconer`, or continue in a terminal with `falconer run --resume`";
             LaunchError::new("terms", text, hint)
         }),
     }
@@ -316,8 +316,8 @@ fn check_configured(config: &Config, isolation: &SessionIsolation) -> Result<(),
         (Isolation::Sandbox, _) => ("a sandbox", "sandbox"),
     };
     Err(not_apart(
-        format!("the configuration wants every run in {what}"),
-        format!("make the session with `isolation`: {{\"type\": \"{kind}\"}}"),
+        format!("the configuration requires {what} for every run"),
+        format!("create the session with `isolation`: {{\"type\": \"{kind}\"}}"),
     ))
 }
 
@@ -357,15 +357,15 @@ fn mode(name: &str) -> Result<Mode, LaunchError> {
 }
 
 fn changed() -> LaunchError {
-    let text = "the project holds other content than the one that was shown";
-    let hint = "look at the content again with GET /v1/trust";
+    let text = "the project's content has changed since it was shown";
+    let hint = "review the content again with GET /v1/trust";
     LaunchError::new(LaunchError::CHANGED, text, hint)
 }
 
 fn engine(name: &str) -> Result<EngineChoice, LaunchError> {
     let engine = name.parse::<EngineChoice>();
     engine.map_err(|error| {
-        let hint = "`falconer doctor` says which of them can run here";
+        let hint = "`falconer doctor` lists the engines that can run here";
         LaunchError::new(LaunchError::UNKNOWN, error.to_string(), hint)
     })
 }

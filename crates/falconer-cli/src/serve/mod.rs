@@ -29,43 +29,43 @@ use settings::Settings;
 Examples:
   falconer serve                        on this machine, agents below this directory
   falconer serve --root ~/projects      agents below that one
-  falconer serve --engine-scenario hello.json     with a scripted model, for a try
+  falconer serve --engine-scenario hello.json     try it with a scripted model
 
-The link that is printed logs a browser in, once. Programs use the token in the
-file that is named. Both are needed: there is no server without a token.")]
+The printed link signs a browser in once. Programs use the token in the printed
+file. There is no server without a token.")]
 pub(crate) struct Serve {
-    /// Where to listen; only loopback without TLS or a proxy
+    /// Address to listen on; loopback only, unless TLS or a proxy is set up
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4780")]
     listen: SocketAddr,
-    /// A Unix socket to listen on as well
+    /// Also listen on this Unix socket
     #[arg(long, value_name = "PATH")]
     unix_socket: Option<PathBuf>,
-    /// A directory below which agents may work; this one if not given
+    /// Let agents work below this directory; defaults to the current one
     #[arg(long = "root", value_name = "DIRECTORY")]
     roots: Vec<PathBuf>,
-    /// The certificate chain, as PEM
+    /// Certificate chain in PEM format
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// The private key of the certificate, as PEM
+    /// Private key of the certificate in PEM format
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A proxy in front speaks TLS and keeps everybody else away
+    /// Trust a proxy in front to speak TLS and keep others out
     #[arg(long)]
     trusted_proxy: bool,
-    /// Another name under which the server is reached
+    /// Accept requests for this host name too
     #[arg(long = "host-name", value_name = "NAME")]
     host_names: Vec<String>,
-    /// Allow sessions that run without asking; never as root
+    /// Allow sessions in bypass mode; never as root
     #[arg(long)]
     allow_bypass: bool,
-    /// The scripted model of the engine `script`
+    /// Scripted model for the engine `script`
     #[arg(long, value_name = "FILE")]
     engine_scenario: Option<PathBuf>,
-    /// Where sessions, events and rules are kept
+    /// File to keep sessions, events and rules in
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Seconds after which other processes with the same store take over the sessions of a server
-    /// they hear nothing of
+    /// Seconds of silence after which other servers on the same store take over this server's
+    /// sessions
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(3..=3600))]
     lease: u64,
 }
@@ -91,8 +91,8 @@ pub(crate) async fn serve(arguments: Serve) -> Done {
         () = server.run(until_told()) => {}
         never = settings.follow() => match never {},
     }
-    tracing::info!("ending the agents");
-    anstream::eprintln!("ending the agents; press Ctrl-C again to stop waiting");
+    tracing::info!("stopping agents");
+    anstream::eprintln!("stopping agents; press Ctrl-C again to quit now");
     tokio::select! {
         () = hub.shut_down() => {}
         () = until_told() => {}
@@ -151,7 +151,7 @@ fn announce(server: &Server, token: &std::path::Path) -> Result<(), Fault> {
     let link = server.login_link();
     let link = link.map_err(|error| Fault::setup(&error, error.advice()))?;
     let minutes = server.link_life().as_secs() / 60;
-    anstream::eprintln!("Falconer listens on {}", server.url().bold());
+    anstream::eprintln!("Falconer is listening on {}", server.url().bold());
     anstream::eprintln!("  token   {} (for programs)", token.display());
     anstream::eprintln!("  browser open this link within {minutes} minutes; it works once:");
     anstream::println!("{link}");

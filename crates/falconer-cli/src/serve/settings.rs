@@ -59,10 +59,7 @@ impl Settings {
             match self.look_again() {
                 Ok(Looked::Same) => {}
                 Ok(Looked::Changed) => {
-                    say(
-                        "note:",
-                        "the configuration has changed and counts for new runs",
-                    );
+                    say("note:", "configuration changed; new runs use it");
                 }
                 // Told once, not every second.
                 Err(fault) if told.as_ref() == Some(&fault.text) => continue,

@@ -27,7 +27,7 @@ pub(crate) async fn keep(server: &Server, file: &Path) -> Result<PathBuf, Fault>
     here::redactor().learn([token.reveal()]);
     write(file, token.reveal()).map_err(|error| {
         let text = format!("failed to write the token to {}: {error}", file.display());
-        Fault::setup(text, "set FALCONER_STATE_DIR to a directory of yours")
+        Fault::setup(text, "set FALCONER_STATE_DIR to a directory you own")
     })?;
     Ok(file.to_owned())
 }
@@ -53,9 +53,9 @@ fn private(file: &Path) -> Result<(), Fault> {
     match mode & 0o077 {
         0 => Ok(()),
         _ => Err(Fault::setup(
-            format!("others can read the token in {}", file.display()),
+            format!("other users can read the token in {}", file.display()),
             format!(
-                "remove it (`rm {}`): a new one is made; revoke the old one",
+                "remove it (`rm {}`) to create a new one, and revoke the old one",
                 file.display()
             ),
         )),

@@ -109,7 +109,7 @@ impl Kept {
             Fault::new(
                 Exit::Session,
                 error,
-                "a session can be copied once its agent has said something",
+                "a session can be forked once its agent has answered",
             )
         })?;
         Ok(copy.id)
@@ -156,7 +156,7 @@ impl Kept {
             Error::NotFound { .. } => Fault::new(
                 Exit::Session,
                 error,
-                "`falconer sessions list --all` shows what there is",
+                "`falconer sessions list --all` lists all sessions",
             ),
             _ => unusable(&self.path, error),
         }
@@ -167,8 +167,8 @@ fn in_use(id: &SessionId, who: &str) -> Fault {
     let short = ids::shortened(&[id.as_str()]).concat();
     Fault::new(
         Exit::Session,
-        format!("session {short} is run by another process: {who}"),
-        "wait for the run to end, or change it through the server: on its page, or by \
+        format!("session {short} is running in another process: {who}"),
+        "wait for the run to end, or change it through the server: on its page, or with \
          `/v1/sessions`; if that died, start `falconer serve` once, which tidies up",
     )
 }
@@ -177,10 +177,10 @@ fn unusable(path: &Path, error: &Error) -> Fault {
     let hint = match error {
         Error::Corrupt { .. } => "restore a backup, or move the file away",
         Error::TooNew { .. } => "update falconer",
-        Error::ReadOnly { .. } => "make the file and its directory yours",
-        Error::Full { .. } => "make room on the disk",
-        _ => "try again; `falconer doctor` may tell more",
+        Error::ReadOnly { .. } => "make the file and its directory writable by you",
+        Error::Full { .. } => "free disk space",
+        _ => "try again; `falconer doctor` may show more",
     };
-    let text = format!("the store {} cannot be used: {error}", path.display());
+    let text = format!("failed to use the store {}: {error}", path.display());
     Fault::setup(text, hint)
 }

@@ -21,7 +21,7 @@ use shelf::{Copy, Entry, Shelf};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  falconer sessions list               those of this directory
+  falconer sessions list               in this directory
   falconer sessions list --all --json
   falconer sessions show 4f2a          the beginning of an id is enough
   falconer sessions search 'flaky test' --all
@@ -31,11 +31,11 @@ Examples:
   falconer sessions delete 4f2a --yes
   falconer run 'And the docs' --resume 4f2a8c1e-…
 
-Shown are the files of both engines and what a server on this machine keeps; a session
-that is in both is shown once. One that a server is running is changed through the
-server only.")]
+Lists the session files of both engines and the sessions a server on this machine keeps;
+a session in both is listed once. A session running on a server can be changed only
+through that server.")]
 pub(crate) struct Sessions {
-    /// The store of the server; the one in the state directory if not given
+    /// Server store; defaults to the one in the state directory
     #[arg(long, value_name = "FILE", global = true)]
     store: Option<PathBuf>,
     #[command(subcommand)]
@@ -44,17 +44,17 @@ pub(crate) struct Sessions {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List sessions, the newest first
+    /// List sessions, newest first
     #[command(
-        after_help = "Examples:\n  falconer sessions list               those of this directory\n  falconer sessions list --all --json"
+        after_help = "Examples:\n  falconer sessions list               in this directory\n  falconer sessions list --all --json"
     )]
     List {
         #[command(flatten)]
         place: Where,
-        /// At most so many
+        /// Show at most this many
         #[arg(long, value_name = "NUMBER", default_value_t = 20)]
         limit: usize,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -63,26 +63,26 @@ enum What {
         after_help = "Examples:\n  falconer sessions show 4f2a          the beginning of an id is enough"
     )]
     Show {
-        /// Its id, or the beginning of it
+        /// The request's id, or the beginning of it
         session: String,
     },
-    /// Find sessions in which something was said
+    /// Search the text of sessions
     #[command(after_help = "Examples:\n  falconer sessions search 'flaky test' --all")]
     Search {
         /// What was said; capitals do not matter
         text: String,
         #[command(flatten)]
         place: Where,
-        /// For programs
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write a session as a document
+    /// Export a session as a document
     #[command(
         after_help = "Examples:\n  falconer sessions export 4f2a > session.md\n  falconer sessions export 4f2a --format html --output session.html"
     )]
     Export {
-        /// Its id, or the beginning of it
+        /// The request's id, or the beginning of it
         session: String,
         /// What kind of document
         #[arg(long, value_enum, default_value_t = Format::Markdown)]
@@ -91,10 +91,10 @@ enum What {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Copy a session, to go on with the copy
+    /// Fork a session
     #[command(after_help = "Examples:\n  falconer sessions fork 4f2a --title 'another way'")]
     Fork {
-        /// Its id, or the beginning of it
+        /// The request's id, or the beginning of it
         session: String,
         /// What the copy is called
         #[arg(long)]
@@ -103,18 +103,18 @@ enum What {
         #[arg(long, value_name = "MESSAGE")]
         up_to: Option<String>,
     },
-    /// Give a session another title
+    /// Rename a session
     #[command(after_help = "Examples:\n  falconer sessions rename 4f2a 'The flaky test'")]
     Rename {
-        /// Its id, or the beginning of it
+        /// The request's id, or the beginning of it
         session: String,
         /// The title
         title: String,
     },
-    /// Delete a session for good
+    /// Delete a session permanently
     #[command(after_help = "Examples:\n  falconer sessions delete 4f2a --yes")]
     Delete {
-        /// Its id, or the beginning of it
+        /// The request's id, or the beginning of it
         session: String,
         /// Do not ask
         #[arg(long, short)]
@@ -125,10 +125,10 @@ enum What {
 /// Which sessions are meant.
 #[derive(Debug, Args)]
 struct Where {
-    /// Those of all directories
+    /// List sessions in all directories
     #[arg(long, short)]
     all: bool,
-    /// Those of another directory
+    /// List sessions in this directory
     #[arg(long, short = 'C', value_name = "DIRECTORY", conflicts_with = "all")]
     cwd: Option<PathBuf>,
 }
@@ -209,7 +209,7 @@ async fn list(shelf: &Shelf, limit: usize, json: bool) -> Result<(), Fault> {
     if listed.is_empty() {
         say(
             "note:",
-            "there are no sessions here; `--all` looks everywhere",
+            "no sessions in this directory; add `--all` to list all",
         );
     }
     for entry in &listed {
@@ -294,7 +294,7 @@ async fn export_to(
         None => io::stdout().write_all(for_stdout(text).as_bytes())?,
         Some(path) => std::fs::write(&path, text).map_err(|error| {
             let text = format!("failed to write {}: {error}", path.display());
-            Fault::setup(text, "name a file that can be written")
+            Fault::setup(text, "choose a writable file")
         })?,
     }
     Ok(())
@@ -309,11 +309,11 @@ async fn fork(
     let entry = shelf.find(session).await?;
     let (id, next) = match shelf.fork(&entry, title, up_to).await? {
         Copy::File(id) => {
-            let next = format!("`falconer run --resume {id} '…'` goes on with the copy");
+            let next = format!("`falconer run --resume {id} '…'` continues the copy");
             (id, next)
         }
         Copy::Kept(id) => {
-            let next = format!("`falconer attach {id}` goes on with the copy on the server");
+            let next = format!("`falconer attach {id}` continues the copy on the server");
             (id, next)
         }
     };
@@ -326,11 +326,11 @@ async fn delete(shelf: &Shelf, session: &str, yes: bool) -> Result<(), Fault> {
     let entry = shelf.find(session).await?;
     if !yes {
         if !io::stdin().is_terminal() {
-            let text = "deleting is for good, and there is nobody to ask";
+            let text = "deleting is permanent and there is no terminal to confirm on";
             return Err(Fault::usage(text, "add `--yes`"));
         }
         let title = first_line(&clean(&entry.title));
-        anstream::print!("delete {} ({title}) for good? [y/N] ", clean(entry.id()));
+        anstream::print!("permanently delete {} ({title})? [y/N] ", clean(entry.id()));
         io::stdout().flush()?;
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line)?;

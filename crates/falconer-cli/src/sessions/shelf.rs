@@ -22,7 +22,7 @@ use crate::places;
 #[derive(Debug)]
 pub(super) struct Shelf {
     sessions: Sessions,
-    /// Only those of this directory.
+    /// Only in this directory.
     directory: Option<PathBuf>,
     kept: Option<Kept>,
 }
@@ -99,7 +99,7 @@ impl Entry {
 }
 
 impl Shelf {
-    /// Those of all directories, and of the store in this file.
+    /// List sessions in all directories, and of the store in this file.
     pub(super) async fn all(store: Option<&Path>) -> Result<Self, Fault> {
         Self::open(None, store).await
     }
@@ -121,10 +121,10 @@ impl Shelf {
         let kept = match store {
             // Whoever names a store wants to hear that it cannot be read.
             Some(path) if !path.exists() => {
-                let text = format!("there is no store {}", path.display());
+                let text = format!("no store at {}", path.display());
                 return Err(Fault::setup(
                     text,
-                    "name the file that `falconer serve --store` has",
+                    "name the file given to `falconer serve --store`",
                 ));
             }
             Some(path) => Kept::open(path.to_owned()).await?,
@@ -210,7 +210,7 @@ impl Shelf {
     pub(super) async fn find(&self, beginning: &str) -> Result<Entry, Fault> {
         // What could be no id is told as such.
         check_session_id(&SessionId::new(beginning)).map_err(|error| {
-            Fault::usage(error, "`falconer sessions list --all` shows what there is")
+            Fault::usage(error, "`falconer sessions list --all` lists all sessions")
         })?;
         let mut matching = self.entries(usize::MAX).await?;
         matching.retain(|entry| entry.is_meant(beginning));
@@ -221,8 +221,8 @@ impl Shelf {
             [one] => Ok(one.clone()),
             [] => Err(Fault::new(
                 Exit::Session,
-                format!("there is no session `{beginning}`"),
-                "`falconer sessions list --all` shows what there is",
+                format!("no session matches `{beginning}`"),
+                "`falconer sessions list --all` lists all sessions",
             )),
             several => {
                 let several: Vec<_> = several.iter().map(Entry::id).collect();
@@ -294,8 +294,8 @@ impl Shelf {
     ) -> Result<Copy, Fault> {
         if up_to.is_some() {
             return Err(Fault::usage(
-                "a session of the server is copied as a whole",
-                "leave `--up-to` out",
+                "a session on the server is forked as a whole",
+                "omit `--up-to`",
             ));
         }
         match (entry.record(), &self.kept) {
@@ -360,7 +360,7 @@ fn real(path: PathBuf) -> PathBuf {
 fn gone(entry: &Entry) -> Fault {
     Fault::new(
         Exit::Session,
-        format!("session {} is gone", entry.id()),
-        "`falconer sessions list --all` shows what there is",
+        format!("session {} no longer exists", entry.id()),
+        "`falconer sessions list --all` lists all sessions",
     )
 }

@@ -99,10 +99,10 @@ pub(crate) fn settle(
             return Ok(Settled::Trusted(digest));
         }
         Some(TrustFlag::Digest(_)) => {
-            let text = format!("the content of the project has another digest: {digest}");
+            let text = format!("the project's content has a different digest: {digest}");
             return Err(Fault::usage(
                 text,
-                "run `falconer trust` to see the content",
+                "run `falconer trust` to review the content",
             ));
         }
         None => {}
@@ -111,14 +111,14 @@ pub(crate) fn settle(
         return Ok(Settled::Trusted(digest));
     }
     if asking == Asking::Person {
-        if ask(&inspection, "trust this content? [n] goes on without it")? {
+        if ask(&inspection, "trust this content? [n] continues without it")? {
             remember(&inspection, &digest)?;
             return Ok(Settled::Trusted(digest));
         }
         return Ok(Settled::Untrusted);
     }
     say("warning:", warning(&inspection));
-    say("hint:", "run `falconer trust` to see and trust it");
+    say("hint:", "run `falconer trust` to review and trust it");
     Ok(Settled::Untrusted)
 }
 
@@ -132,7 +132,7 @@ fn left_out(
         return Ok(None);
     }
     let why = official::obstacle(inspection, added)?;
-    Ok(why.map(|why| format!("the settings of the project are not used: {why}")))
+    Ok(why.map(|why| format!("ignoring the project's settings: {why}")))
 }
 
 /// The digest of the content, if this engine would use any of it: agents, skills and commands of a
@@ -169,7 +169,7 @@ const MARGIN: usize = 4;
 pub(super) fn ask(inspection: &Inspection, question: &str) -> Result<bool, Fault> {
     if Asking::on_terminal() == Asking::Nobody {
         let hint = "give `--yes --digest DIGEST`; `falconer trust` shows the digest";
-        return Err(Fault::usage("there is no terminal to ask on", hint));
+        return Err(Fault::usage("no terminal to ask on", hint));
     }
     let window = Window::now();
     let rows = show::sheet(inspection).rows(window.columns);

@@ -24,16 +24,16 @@ pub(crate) use gate::{Asking, TrustFlag, settle, without_asking};
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  falconer trust                        show what this project wants
+  falconer trust                        show what this project asks for
   falconer trust grant                  show it, ask, and remember the answer
   falconer trust grant --yes --digest 5f1c…    for scripts: exactly this content
   falconer trust revoke ~/src/thing
   falconer trust list --json
 
-A project may always narrow what a session does. Hooks, helpers, variables, MCP
-servers, allow rules, wider modes and further directories are used only if you
-trust this content. If the content changes, you are asked again. No project sets
-the address of the model, proxies, PATH, loader or shell variables."
+A project can always narrow what a session does. Its hooks, helpers, variables, MCP
+servers, allow rules, wider modes and extra directories are used only if you trust
+this content. If the content changes, you are asked again. No project can set the
+model's address, proxies, PATH, loader or shell variables."
 )]
 pub(crate) struct Trust {
     #[command(subcommand)]
@@ -44,7 +44,7 @@ pub(crate) struct Trust {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show what a project wants, in full
+    /// Show everything a project asks for
     #[command(after_help = "\
 Examples:
   falconer trust show
@@ -52,15 +52,15 @@ Examples:
     Show(Show),
     /// Trust the content of a project
     Grant(Grant),
-    /// Forget the trust in a project
+    /// Revoke trust in a project
     Revoke(Revoke),
-    /// List the trusted projects
+    /// List trusted projects
     List(List),
 }
 
 #[derive(Debug, Args)]
 struct Show {
-    /// The project; this directory if not given
+    /// Project directory; defaults to the current one
     directory: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -73,7 +73,7 @@ Examples:
   falconer trust grant
   falconer trust grant ~/src/thing --yes --digest 5f1c…")]
 struct Grant {
-    /// The project; this directory if not given
+    /// Project directory; defaults to the current one
     directory: Option<PathBuf>,
     /// Do not ask; needs the digest of the content
     #[arg(long, requires = "digest")]
@@ -92,7 +92,7 @@ Examples:
   falconer trust revoke
   falconer trust revoke ~/src/thing")]
 struct Revoke {
-    /// The project; this directory if not given
+    /// Project directory; defaults to the current one
     directory: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -143,7 +143,7 @@ pub(crate) fn look(project: &Path) -> Result<Inspection, Fault> {
 /// Remembers that the content of an inspection is trusted.
 pub(crate) fn remember(inspection: &Inspection, digest: &str) -> Result<(), Fault> {
     let granted = store()?.grant(inspection, digest);
-    granted.map_err(|error| Fault::setup(error, "run `falconer trust` to see the content"))
+    granted.map_err(|error| Fault::setup(error, "run `falconer trust` to review the content"))
 }
 
 /// Takes back all trust in a project. Returns `false` if there was none.
@@ -189,8 +189,8 @@ pub(crate) fn refuse_agents() -> Result<(), Fault> {
     // A command that wiped its environment still has the limits it inherited.
     if falconer_process::is_supervised() || variables.iter().any(|(name, _)| is_mark(name)) {
         return Err(Fault::usage(
-            "refused to take a decision from a command of an agent",
-            "run it in a terminal of your own",
+            "agents cannot change trust",
+            "run this in your own terminal",
         ));
     }
     Ok(())
@@ -206,10 +206,10 @@ fn grant(arguments: &Grant) -> Done {
     if arguments.digest.as_deref().is_some_and(|it| it != digest) {
         return Err(Fault::usage(
             format!(
-                "the content of {} has another digest: {digest}",
+                "the content of {} has a different digest: {digest}",
                 inspection.project.display()
             ),
-            "run `falconer trust` to see the content",
+            "run `falconer trust` to review the content",
         ));
     }
     if !arguments.yes && !gate::ask(&inspection, "trust this content?")? {
@@ -253,14 +253,14 @@ fn list(arguments: &List) -> Done {
         return Ok(Exit::Success);
     }
     if rows.is_empty() {
-        anstream::println!("no project is trusted");
+        anstream::println!("no trusted projects");
     }
     for row in rows {
         let note = match row["standing"].as_str() {
             Some("trusted") => "",
-            Some("changed") => "  (changed since; `falconer trust show` tells how)",
-            Some(_) => "  (holds nothing that needs trust)",
-            None => "  (cannot be looked at)",
+            Some("changed") => "  (changed since; run `falconer trust show`)",
+            Some(_) => "  (nothing needs trust)",
+            None => "  (unreadable)",
         };
         let project = visible_line(row["project"].as_str().unwrap_or_default());
         anstream::println!("{project}{note}");

@@ -10,7 +10,7 @@ use crate::render::{Sheet, Window};
 pub(super) fn sheet(inspection: &Inspection) -> Sheet {
     let project = inspection.project.display();
     let mut sheet = Sheet::default().note(&match inspection.standing {
-        Standing::NotNeeded => format!("{project} holds nothing that needs trust"),
+        Standing::NotNeeded => format!("{project}: nothing needs trust"),
         Standing::Trusted => format!("{project}: this content is trusted"),
         Standing::Changed => format!("{project}: the content has changed since it was trusted"),
         _ => format!("{project}: this content is not trusted"),
@@ -34,7 +34,7 @@ pub(super) fn sheet(inspection: &Inspection) -> Sheet {
         let lines: Vec<String> = texts.iter().map(|text| format!("{what}: {text}")).collect();
         lines
     };
-    let gone = lines("no longer there, or changed", &inspection.gone);
+    let gone = lines("missing or changed", &inspection.gone);
     let ignored = lines("always ignored, trusted or not", &inspection.ignored);
     let problems = lines("cannot be used", &inspection.problems);
     for line in gone.iter().chain(&ignored).chain(&problems) {

@@ -40,7 +40,7 @@ fn in_a_pipe_nobody_is_asked() {
     command.arg("chat").args(flags.split(' '));
     let ran = run(&mut command, "go\n");
     assert!(
-        ran.stdout.contains("no (there is no terminal to ask on)"),
+        ran.stdout.contains("no (no terminal to ask on)"),
         "{}",
         ran.stdout
     );

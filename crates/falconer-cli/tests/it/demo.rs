@@ -20,7 +20,7 @@ fn in_a_pipe_it_answers_itself_says_so_and_leaves_nothing() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     for text in [
         "no key, no network",
-        "answered by the demo, because stdin is not a terminal",
+        "the demo answers, because stdin is not a terminal",
         "▸ Read  fahrenheit.sh",
         "  │ - echo $((celsius * 9 / 5 + 23))\n  │ + echo $((celsius * 9 / 5 + 32))\n",
         "▸ Bash  sh test.sh",

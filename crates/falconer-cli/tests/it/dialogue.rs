@@ -211,7 +211,7 @@ fn a_plan_is_shown_with_its_wishes_and_approved_or_sent_back() {
             let mut terminal = planned(&place, command, "# First\n\n1. make one");
             terminal.expect("│ # First");
             terminal.expect("│ 1. make one");
-            terminal.expect("it also asks to do these without asking");
+            terminal.expect("it also asks to do these without further approval");
             terminal.expect("│ Bash: run the tests");
             terminal.expect("go on with this plan? ");
             terminal.type_in(answer);
@@ -243,7 +243,7 @@ fn a_plan_that_is_not_shown_cannot_be_approved() {
         let place = Place::new();
         let what = format!("{what} --permission-mode plan");
         let mut terminal = scripted(&place, 100, &what, PLAN, &[]);
-        terminal.expect("the request shows no plan, so it can only be denied");
+        terminal.expect("the request contains no plan, so it can only be denied");
         terminal.expect("send it back? ");
         terminal.type_in("y\r");
         terminal.expect("send it back? ");

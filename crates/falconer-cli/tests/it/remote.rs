@@ -123,7 +123,7 @@ fn what_waits_is_listed_and_each_answer_does_what_it_says() {
     let place = Place::new();
     let server = Hosted::start(&place, MODEL);
     let none = approve(&server, &[]);
-    assert!(none.stderr.contains("nothing waits"), "{}", none.stderr);
+    assert!(none.stderr.contains("nothing is queued"), "{}", none.stderr);
     let table: [(&str, bool, &str); 4] = [
         ("yes", true, "That is all."),
         ("no not now", false, "Then I will not."),
@@ -253,7 +253,7 @@ fn left_alone(place: &Place) -> (Terminal, String) {
     let mut terminal = attach(place, &server, &session);
     terminal.expect("run this? ");
     let address = server.kill();
-    terminal.expect("the connection is lost; connecting again");
+    terminal.expect("connection lost; reconnecting");
     (terminal, address)
 }
 
@@ -276,7 +276,7 @@ fn a_server_that_dies_is_waited_for_and_what_was_open_is_told() {
 fn a_server_that_stays_away_is_given_up_with_a_hint() {
     let place = Place::new();
     let (mut terminal, address) = left_alone(&place);
-    let said = format!("failed to reach the server at http://{address}: nobody listens there");
+    let said = format!("failed to reach the server at http://{address}: connection refused");
     terminal.expect(&said);
     terminal.expect("start it with `falconer serve`");
     assert_eq!(terminal.code(), Some(3), "{}", terminal.seen);

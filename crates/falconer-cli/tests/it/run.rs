@@ -43,7 +43,7 @@ fn in_a_pipe_nothing_waits_what_would_ask_is_denied_and_says_so() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     for text in [
         "▸ Bash  touch made",
-        "no (there is no terminal to ask on)",
+        "no (no terminal to ask on)",
         "done in ",
     ] {
         assert!(ran.stdout.contains(text), "{}", ran.stdout);

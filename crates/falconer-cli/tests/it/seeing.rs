@@ -113,11 +113,11 @@ fn a_long_change_is_approved_only_after_it_was_viewed_or_skipped() {
     for command in ["run", "chat"] {
         let place = Place::new();
         let mut terminal = started(&place, command, &model);
-        terminal.expect("lines are not shown; [v]iew shows them");
+        terminal.expect("lines hidden; [v]iew to show them");
         terminal.expect("│ + line 200");
         terminal.expect("make this change? ");
         terminal.type_in("y\r");
-        terminal.expect("[v]iew it to its end");
+        terminal.expect("[v]iew it to the end");
         terminal.expect("make this change? ");
         assert!(!exists(&place, "made"), "{command}");
         terminal.type_in("v\r");
@@ -153,7 +153,7 @@ fn an_approval_stands_alone_and_an_edit_is_shown_before_it_counts() {
         terminal.expect("? [y]es");
         assert!(!exists(&place, "made"), "{command}");
         terminal.type_in("e touch other \u{200b}\r");
-        terminal.expect("edited; this is what would be done");
+        terminal.expect("edited; this would run");
         terminal.expect("│ touch other ⟨U+200B⟩");
         terminal.expect("? [y]es");
         assert!(!exists(&place, "other"), "{command}");
