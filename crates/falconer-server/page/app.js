@@ -178,7 +178,7 @@ function tick() {
 function speak(event) {
   if (Date.now() - Date.parse(event.time) > 10_000) return;
   if (event.type === "permission.requested") announce(`${event.data.tool} asks for permission. Press p to review.`);
-  if (event.type === "question.requested") announce("The agent asks you something. Press p to answer.");
+  if (event.type === "question.requested") announce("The agent has a question. Press p to answer.");
   if (event.type === "turn.completed") announce(event.data.ok ? "The agent is done." : "The turn failed.");
 }
 

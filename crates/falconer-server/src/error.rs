@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum Error {
     /// Everybody on the network could read the token.
     #[error(
-        "refused to listen on {address} without TLS: whoever is on that network could read the token"
+        "refused to listen on {address} without TLS: anyone on that network could read the token"
     )]
     OpenToAll {
         /// The address asked for.
@@ -64,10 +64,10 @@ impl Error {
                 "run the server as another user, or leave `--allow-dangerously-skip-permissions` out: \
                  in mode default or acceptEdits sessions ask in the browser"
             }
-            Self::Root { .. } => "make the directory, or name another one",
+            Self::Root { .. } => "create the directory, or choose another",
             Self::Listen { .. } => "choose another address with `--listen`",
-            Self::Tls { .. } => "give a PEM file with the certificate chain and one with its key",
-            Self::Store { .. } => "look at the file of the store: is the disk full, is it yours?",
+            Self::Tls { .. } => "pass PEM files with the certificate chain and its key",
+            Self::Store { .. } => "check that the store file is yours and the disk has room",
             Self::Random => "the system is not ready; try again",
         }
     }

@@ -53,7 +53,7 @@ pub(crate) async fn read(request: Request, app: &App, most: usize) -> Result<Byt
     let too_large = || {
         Problem::new(
             Code::TooLarge,
-            format!("the body has more than {most} bytes"),
+            format!("the body is larger than {most} bytes"),
         )
     };
     let announced = (request.headers())
@@ -68,7 +68,7 @@ pub(crate) async fn read(request: Request, app: &App, most: usize) -> Result<Byt
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) => match is_too_large(&error) {
             true => Err(too_large()),
-            false => Err(Problem::new(Code::InvalidJson, "the body broke off")),
+            false => Err(Problem::new(Code::InvalidJson, "the body is incomplete")),
         },
         Err(_) => Err(late()),
     }

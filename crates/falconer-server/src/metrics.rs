@@ -66,7 +66,7 @@ impl Metrics {
         );
         registry.register(
             "http_refused_credentials",
-            "Wrong credentials",
+            "Failed sign-ins",
             self.refused.clone(),
         );
         registry.register(
@@ -76,12 +76,8 @@ impl Metrics {
         );
         registry.register("streams", "Open streams", self.streams.clone());
         registry.register("sessions", "Sessions, by state", self.sessions.clone());
-        registry.register(
-            "requests_pending",
-            "Requests nobody answered",
-            self.pending.clone(),
-        );
-        registry.register("messages_queued", "Messages that wait", self.queued.clone());
+        registry.register("requests_pending", "Open requests", self.pending.clone());
+        registry.register("messages_queued", "Queued messages", self.queued.clone());
         registry.register(
             "store_bytes",
             "Size of the database",

@@ -39,7 +39,10 @@ impl Roots {
         let path = Path::new(path);
         // The same words for what is missing and what is elsewhere: nobody learns what exists.
         let outside = || {
-            let text = format!("{} is no directory below a configured root", path.display());
+            let text = format!(
+                "{} is not a directory below a configured root",
+                path.display()
+            );
             Problem::new(Code::OutsideRoots, text)
         };
         if !path.is_absolute() {

@@ -145,7 +145,7 @@ impl Server {
             .await
             .is_err()
         {
-            tracing::warn!("something that was asked for did not end in time");
+            tracing::warn!("some requests did not finish in time");
         }
         let _ = waking.await;
         if let Some(path) = &self.app.config.unix_socket {

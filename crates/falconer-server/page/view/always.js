@@ -10,7 +10,7 @@ import { button, h } from "./dom.js";
 /** @import {Request} from "../types.js" */
 
 /** @type {Record<string, string>} */
-const WIDTH = { exact: "Exactly this", prefix: "What begins like this", tool: "The whole tool" };
+const WIDTH = { exact: "Exactly this", prefix: "Commands that start like this", tool: "The whole tool" };
 const SCOPES = [
   ["session", "this session"],
   ["project", "this project"],
@@ -35,10 +35,10 @@ export class AlwaysPanel {
     this.timer = undefined;
     this.text = h("textarea", { class: "mono", rows: 1, spellcheck: false, "aria-label": "The rule" });
     this.text.addEventListener("input", () => this.changed());
-    this.scope = h("select", { "aria-label": "Where the rule holds" }, ...SCOPES.map(([value, name]) => h("option", { value, textContent: `for ${name}` })));
+    this.scope = h("select", { "aria-label": "Scope of the rule" }, ...SCOPES.map(([value, name]) => h("option", { value, textContent: `for ${name}` })));
     this.shown = h("pre", { class: "block", tabIndex: 0, role: "group", "aria-label": "The rule, in full", hidden: true });
     this.effect = h("p", { class: "note", role: "status" });
-    this.widths = h("div", { class: "widths", role: "group", "aria-label": "How wide the rule is" });
+    this.widths = h("div", { class: "widths", role: "group", "aria-label": "Width of the rule" });
     const ok = button("Allow and remember", () => this.save(save), { class: "allow" });
     this.element = h("div", { class: "always", hidden: true }, this.widths, h("div", { class: "rule-line" }, this.text, this.scope, ok), this.shown, this.effect);
   }
@@ -51,7 +51,7 @@ export class AlwaysPanel {
   save(save) {
     const [text, ...and] = this.rules();
     if (text) save({ text, and, scope: this.scope.value });
-    else this.effect.textContent = "A rule is needed.";
+    else this.effect.textContent = "Enter a rule.";
   }
 
   /** Shows the panel, with what the server suggests, narrowest first. */

@@ -10,7 +10,7 @@ import { pageHead } from "./page_head.js";
 /** @param {App} app */
 export function approvalsView(app) {
   const list = h("div", { class: "cards all" });
-  const nothing = h("div", { class: "empty" }, h("p", { class: "big", textContent: "Nothing waits for you" }), h("p", { textContent: "Permissions, questions and plans of all sessions appear here." }));
+  const nothing = h("div", { class: "empty" }, h("p", { class: "big", textContent: "Nothing needs your answer" }), h("p", { textContent: "Permission requests, questions and plans from all sessions appear here." }));
   const element = h("section", { class: "page", "aria-label": "Approvals" }, pageHead("Approvals"), nothing, list);
   /** @type {Set<string>} */
   const shown = new Set();

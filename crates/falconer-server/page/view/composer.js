@@ -13,7 +13,7 @@ import { attempt, complain } from "./toast.js";
 /** @type {[Delivery, string, string][]} */
 const DELIVERIES = [
   ["queue", "Queue", "Sent when the agent is done"],
-  ["steer", "Steer", "Given to the agent while it works (Alt+Enter)"],
+  ["steer", "Steer", "Sent to the agent while it works (Alt+Enter)"],
   ["interrupt", "Interrupt", "Stops the agent, then sends"],
 ];
 

@@ -23,7 +23,7 @@ export class Dock {
     /** Cards that were open on this page. @type {Set<string>} */
     this.shown = new Set();
     this.cards = h("div", { class: "cards" });
-    this.queue = h("ul", { class: "queue", "aria-label": "Messages that wait" });
+    this.queue = h("ul", { class: "queue", "aria-label": "Queued messages" });
     this.composer = new Composer(app);
     this.element = h("div", { class: "dock" }, this.cards, this.queue, this.composer.element);
   }
@@ -112,7 +112,7 @@ function refresh(app, element, group) {
   if (request.state === "pending" || element.classList.contains("settled")) return;
   element.classList.add("settled");
   const by = request.decision?.by ?? "";
-  const text = request.state === "expired" ? "Nobody answered in time." : `Answered by ${by || "somebody else"}.`;
+  const text = request.state === "expired" ? "Nobody answered in time." : `Answered by ${by || "someone else"}.`;
   element.replaceChildren(h("p", { class: "outcome", textContent: text }), button("Dismiss", () => element.remove(), { class: "link" }));
   app.touch("view");
 }

@@ -37,7 +37,7 @@ export function elicitationForm(app, request, place) {
     h(
       "div",
       { class: "answers" },
-      button("Do not answer", () => answerRequest(app, request, { type: "deny", message: "The user did not want to answer." }), { class: "quiet" }),
+      button("Decline to answer", () => answerRequest(app, request, { type: "deny", message: "The user declined to answer." }), { class: "quiet" }),
       h("span", { class: "gap" }),
       h("button", { type: "submit", class: "primary", textContent: "Answer", disabled: !app.may("approve") }),
     ),

@@ -50,11 +50,11 @@ function entry(folder, open) {
 }
 
 /**
- * The folder above; above a root there are only the roots.
+ * Parent folder; above a root there are only the roots.
  * @param {string} path
  * @param {(path: string) => void} open
  */
 function up(path, open) {
   const parent = path.slice(0, path.lastIndexOf("/"));
-  return h("li", {}, button("..", () => api.folders(parent).then(() => open(parent), () => open("")), { class: "link mono", "aria-label": "The folder above" }));
+  return h("li", {}, button("..", () => api.folders(parent).then(() => open(parent), () => open("")), { class: "link mono", "aria-label": "Parent folder" }));
 }

@@ -328,6 +328,6 @@ function note(turn) {
   more.className = "link";
   more.textContent = "Show the next part";
   more.addEventListener("click", turn);
-  element.append("Look at all of what is asked to allow it. ", more);
+  element.append("View the whole request to allow it. ", more);
   return element;
 }

@@ -34,10 +34,10 @@ export class Header {
     this.state = h("span", { class: "state", role: "status" });
     this.model = h("select", { "aria-label": "Model", class: "switch" });
     this.mode = h("select", { "aria-label": "Permission mode", class: "switch mode" });
-    this.meter = button("", () => showUsage(app), { class: "meter", title: "What this session used" });
+    this.meter = button("", () => showUsage(app), { class: "meter", title: "Usage of this session" });
     this.bar = h("span", { class: "bar" });
     this.pill = connectionPill(() => app.connection);
-    const back = h("a", { class: "back icon", href: "#", "aria-label": "Back to the sessions", textContent: "←" });
+    const back = h("a", { class: "back icon", href: "#", "aria-label": "Back to sessions", textContent: "←" });
     const find = iconButton("⌕", "Search in this session (/)", search);
     const more = iconButton("⋯", "More", () => sessionMenu(app));
     this.element = h("header", { class: "session-head" }, back, h("div", { class: "names" }, this.title, this.state), h("div", { class: "switches" }, this.model, this.mode, this.meter), this.pill.element, find, more);

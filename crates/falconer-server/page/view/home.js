@@ -22,12 +22,12 @@ function first() {
   const steps = [
     ["Start a session", "Choose a folder and say what should be done."],
     ["Watch it work", "Everything the agent does is shown as it happens, and kept."],
-    ["Decide", "It asks before it changes anything. You see the literal command or change, can edit it, allow it once, make a rule of it, or say no."],
+    ["Decide", "It asks before it changes anything. You see the literal command or change, can edit it, allow it once, turn it into a rule, or deny it."],
   ].map(([name, about]) => h("li", {}, h("strong", { textContent: name }), h("span", { textContent: about })));
   return h(
     "div",
     { class: "empty" },
-    h("h2", { class: "big", textContent: "Agents at work, and you decide" }),
+    h("h2", { class: "big", textContent: "Agents work, you decide" }),
     h("ol", { class: "steps" }, ...steps),
     h("a", { href: "#new", class: "button primary", textContent: "Start the first session" }),
     h("p", { class: "note", textContent: "Press ? for the keys. Everything here works without a mouse." }),
@@ -36,7 +36,7 @@ function first() {
 
 /** @param {string} kind */
 function again(kind) {
-  const words = kind === "pending" ? "Somebody waits for you" : "Choose a session";
+  const words = kind === "pending" ? "An agent needs your answer" : "Choose a session";
   const link = kind === "pending" ? h("a", { href: "#approvals", class: "button primary", textContent: "Review" }) : h("a", { href: "#new", class: "button", textContent: "New session" });
   return h("div", { class: "empty" }, h("h2", { class: "big", textContent: words }), link, h("p", { class: "note", textContent: "Press ? for the keys." }));
 }

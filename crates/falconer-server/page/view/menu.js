@@ -26,7 +26,7 @@ export function sessionMenu(app) {
   list.append(
     renameForm(app, session, dialog),
     item(session.pinned ? "Unpin" : "Pin", change({ pinned: !session.pinned })),
-    item(session.archived ? "Take out of the archive" : "Archive", change({ archived: !session.archived })),
+    item(session.archived ? "Unarchive" : "Archive", change({ archived: !session.archived })),
     item("Fork from here", async () => {
       const copy = await api.fork(session.id, 0);
       keep(app, copy);
@@ -55,7 +55,7 @@ function keep(app, session) {
  * @param {HTMLDialogElement} dialog
  */
 function renameForm(app, session, dialog) {
-  const name = h("input", { type: "text", value: session.title ?? "", placeholder: nameOf(session), "aria-label": "Name of the session" });
+  const name = h("input", { type: "text", value: session.title ?? "", placeholder: nameOf(session), "aria-label": "Session name" });
   const form = h("form", { class: "rename" }, name, h("button", { type: "submit", class: "quiet", textContent: "Rename" }));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -73,7 +73,7 @@ function renameForm(app, session, dialog) {
  */
 function confirmDelete(app, session, menu) {
   menu.close();
-  const body = h("div", {}, h("p", { textContent: "The session and everything it stored is removed. Files it changed stay as they are." }));
+  const body = h("div", {}, h("p", { textContent: "Removes the session and everything it stored. Files it changed are kept." }));
   const dialog = openDialog(`Delete “${nameOf(session)}”?`, body, "narrow");
   const remove = async () => {
     dialog.close();

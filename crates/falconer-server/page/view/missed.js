@@ -1,4 +1,4 @@
-// What happened while the connection was gone: a line that says how much, and leads there.
+// What happened while disconnected: a line that says how much, and leads there.
 
 import { button, h } from "./dom.js";
 
@@ -30,6 +30,6 @@ export function missedLine(app, show) {
 /** @param {{count: number, pending: number}} missed */
 function wordsFor({ count, pending }) {
   const events = `${count} event${count === 1 ? "" : "s"}`;
-  const waiting = pending === 0 ? "" : `; ${pending} request${pending === 1 ? " waits" : "s wait"} for you`;
-  return `You missed ${events} while the connection was gone${waiting}`;
+  const waiting = pending === 0 ? "" : `; ${pending} request${pending === 1 ? " needs" : "s need"} your answer`;
+  return `You missed ${events} while disconnected${waiting}`;
 }

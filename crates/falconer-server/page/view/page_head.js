@@ -4,5 +4,5 @@ import { h } from "./dom.js";
 
 /** @param {string} title */
 export function pageHead(title) {
-  return h("header", { class: "page-head" }, h("a", { class: "back icon", href: "#", "aria-label": "Back to the sessions", textContent: "←" }), h("h1", { textContent: title }));
+  return h("header", { class: "page-head" }, h("a", { class: "back icon", href: "#", "aria-label": "Back to sessions", textContent: "←" }), h("h1", { textContent: title }));
 }

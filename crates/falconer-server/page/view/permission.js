@@ -80,7 +80,7 @@ class Card {
     if (request.reason) facts.push(`because: ${request.reason}`);
     if (request.blocked_path) facts.push(`outside what is allowed: ${request.blocked_path}`);
     if (!request.reason && !request.blocked_path) facts.push("no rule allows it");
-    facts.push(request.expires_at ? `denied by itself at ${clock(request.expires_at)}` : "waits until somebody answers");
+    facts.push(request.expires_at ? `denied by itself at ${clock(request.expires_at)}` : "waits until someone answers");
     const text = visible(facts.join(" · "));
     if (this.why.textContent !== text) this.why.textContent = text;
   }
@@ -97,7 +97,7 @@ class Card {
   /** @param {number} count */
   drawActions(count) {
     if (!this.app.may("approve")) {
-      return fill(this.actions, h("p", { class: "note", textContent: "Your token may look, but not approve." }));
+      return fill(this.actions, h("p", { class: "note", textContent: "Your token can view but not approve." }));
     }
     const label = this.isEditing ? "Run edited" : count > 1 ? `Allow these ${count} once` : "Allow once";
     const stamp = `${label} ${this.isSending} ${this.isEditing}`;
@@ -161,7 +161,7 @@ class Card {
 
   /** @param {"deny" | "deny_and_stop"} type */
   deny(type) {
-    const message = this.guidance.value.trim() || "The user said no.";
+    const message = this.guidance.value.trim() || "The user denied this.";
     this.answer({ type, message });
   }
 

@@ -53,15 +53,15 @@ function lineOf(line) {
 function wantsOf(request) {
   const prompts = promptsOf(request);
   if (prompts.length === 0) return [];
-  const list = h("pre", { class: "block prompts", tabIndex: 0, role: "group", "aria-label": "What the plan wants to be allowed", textContent: prompts.map(exactLine).join("\n") });
-  return [h("p", { class: "note", textContent: "It also asks to do these without asking:" }), list];
+  const list = h("pre", { class: "block prompts", tabIndex: 0, role: "group", "aria-label": "Permissions the plan asks for", textContent: prompts.map(exactLine).join("\n") });
+  return [h("p", { class: "note", textContent: "It also asks to do these without further approval:" }), list];
 }
 
-/** What else the request says: an approval covers it. @param {Request} request */
+/** Other fields of the request: an approval covers it. @param {Request} request */
 function othersOf(request) {
   const rest = restOfPlan(request);
   if (rest === null) return [];
-  return [h("p", { class: "note", textContent: "With:" }), h("pre", { class: "block", tabIndex: 0, role: "group", "aria-label": "What else the request says", textContent: exact(asText(rest)) })];
+  return [h("p", { class: "note", textContent: "With:" }), h("pre", { class: "block", tabIndex: 0, role: "group", "aria-label": "Other fields of the request", textContent: exact(asText(rest)) })];
 }
 
 /**

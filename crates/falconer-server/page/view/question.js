@@ -1,4 +1,4 @@
-// Questions of the agent, as a form in place of the composer. Nothing is answered by itself.
+// Questions from the agent, as a form in place of the composer. Nothing is answered by itself.
 
 import { visible } from "../state/text.js";
 import { cardHead } from "./card_head.js";
@@ -29,12 +29,12 @@ export function questionForm(app, request, place) {
     send.disabled = missing > 0 || !app.may("approve");
     preview.textContent = missing > 0 ? `${missing} of ${fields.length} still to answer` : `Sends: ${fields.map((field) => field.value().join(", ")).join(" · ")}`;
   };
-  const form = h("form", { class: "card question", id: `card-${request.id}`, tabIndex: -1, "aria-label": "Questions of the agent", oninput: check });
+  const form = h("form", { class: "card question", id: `card-${request.id}`, tabIndex: -1, "aria-label": "Questions from the agent", oninput: check });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     answerRequest(app, request, { type: "choices", answers: read() });
   });
-  const skip = button("Do not answer", () => answerRequest(app, request, { type: "deny", message: "The user did not want to answer." }), { class: "quiet" });
+  const skip = button("Decline to answer", () => answerRequest(app, request, { type: "deny", message: "The user declined to answer." }), { class: "quiet" });
   form.append(
     cardHead(app, request, place, "Question", "The agent asks"),
     h("div", { class: "questions" }, ...fields.map((field) => field.element)),

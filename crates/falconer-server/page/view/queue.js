@@ -18,7 +18,7 @@ export function queueItem(app, row, edit) {
   const how = row.content.delivery === "steer" ? "Steering" : row.content.delivery === "interrupt" ? "Interrupting" : "Queued";
   const cancel = async () => {
     const done = await attempt(api.cancel(app.session ?? "", row.key));
-    if (done && !done.cancelled) toast("Too late: the agent has it already");
+    if (done && !done.cancelled) toast("Too late: the agent already has it");
     return done?.cancelled ?? false;
   };
   return h(

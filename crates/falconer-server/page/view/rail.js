@@ -16,7 +16,7 @@ import { themeSwitch } from "./theme.js";
 /** @type {Record<string, string>} */
 const NEED = {
   permission: "needs your permission",
-  question: "asks you something",
+  question: "has a question for you",
   failed: "failed",
   interrupted: "interrupted",
   finished: "finished, not read yet",

@@ -28,7 +28,7 @@ export function rulesView(app) {
     table.hidden = rules.length === 0;
     keyed(body, rules, (rule) => JSON.stringify(rule), (rule) => rowOf(app, rule, load));
   };
-  const element = h("section", { class: "page", "aria-label": "Rules" }, pageHead("Rules"), h("p", { class: "note", textContent: "Deny wins over ask, ask over allow. What no rule covers is asked." }), adder(app, load), nothing, h("div", { class: "table-frame" }, table));
+  const element = h("section", { class: "page", "aria-label": "Rules" }, pageHead("Rules"), h("p", { class: "note", textContent: "Deny overrides ask, and ask overrides allow. Anything no rule covers is asked." }), adder(app, load), nothing, h("div", { class: "table-frame" }, table));
   return { element, update: () => {}, reset: load };
 }
 

@@ -38,8 +38,8 @@ export class Timeline {
     this.newest = 0;
     this.before = h("div", { class: "space" });
     this.after = h("div", { class: "space" });
-    this.rows = h("div", { class: "rows", role: "feed", "aria-label": "What happened", "aria-busy": "false" });
-    this.toEnd = button("Jump to the newest ↓", () => this.follow(), { class: "to-end", hidden: true });
+    this.rows = h("div", { class: "rows", role: "feed", "aria-label": "Timeline", "aria-busy": "false" });
+    this.toEnd = button("Jump to latest ↓", () => this.follow(), { class: "to-end", hidden: true });
     this.scroller = h("div", { class: "timeline", tabIndex: 0, role: "region", "aria-label": "Timeline" }, this.before, this.rows, this.after);
     this.element = h("div", { class: "timeline-frame" }, this.scroller, this.toEnd);
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });

@@ -51,7 +51,7 @@ export class TrustCard {
     this.element.hidden = !isOpen;
     if (!isOpen) return;
     const changed = trust.standing === "changed" ? " It has changed since it was trusted." : "";
-    const title = `This project wants more than narrowing what agents do. It is not used.${changed}`;
+    const title = `This project's settings do more than narrow what agents may do. They are ignored.${changed}`;
     const more = button("Show everything", () => this.open(cwd, trust), { class: "link" });
     this.fill(h("p", { textContent: title }), h("div", { class: "answers" }, more, this.dismissal()));
   }
@@ -73,7 +73,7 @@ export class TrustCard {
    */
   open(cwd, trust) {
     const grant = button("Trust this content", () => this.grant(cwd, trust.digest), { class: "allow", disabled: !this.app.may("approve") });
-    const digest = h("p", { class: "why", textContent: `Digest ${trust.digest}. Counts from the next run on, until the content changes.` });
+    const digest = h("p", { class: "why", textContent: `Digest ${trust.digest}. Applies from the next run until the content changes.` });
     const answers = h("div", { class: "answers" }, this.dismissal(), h("span", { class: "gap" }), grant);
     const content = h("div", { class: "content" }, h("p", { textContent: visible(trust.project) }), ...trust.items.flatMap(itemOf), ...notes(trust), digest);
     this.fill(content, answers);
@@ -86,7 +86,7 @@ export class TrustCard {
   async grant(cwd, digest) {
     try {
       this.show(cwd, await api.decideTrust(cwd, digest, "grant"));
-      toast("Trusted from the next run on");
+      toast("Trusted from the next run");
     } catch (error) {
       complain(error);
       this.look(cwd);

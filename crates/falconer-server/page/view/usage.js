@@ -18,10 +18,10 @@ export function showUsage(app) {
     ["Written to the cache", cache_write],
   ].map(([name, count]) => line(String(name), Number(count).toLocaleString()));
   rows.push(line("Cost", money(costOf(meter))));
-  if (meter.context) rows.push(line("In the context, about", meter.context.toLocaleString() + (meter.window ? ` of ${meter.window.toLocaleString()}` : "")));
+  if (meter.context) rows.push(line("In context (approx.)", meter.context.toLocaleString() + (meter.window ? ` of ${meter.window.toLocaleString()}` : "")));
   const models = Object.entries(meter.models).map(([name, used]) => line(name, money(Number(used?.costUSD ?? used?.cost_usd ?? 0))));
   const body = h("table", { class: "usage" }, h("tbody", {}, ...rows, ...models));
-  openDialog("Used by this session", body);
+  openDialog("Usage of this session", body);
 }
 
 /**

@@ -31,7 +31,7 @@ pub(crate) async fn check(
         return next.run(request).await;
     };
     let Some(access) = access(request.method().as_str(), path.as_str()) else {
-        let text = format!("{} does not take {}", path.as_str(), request.method());
+        let text = format!("{} does not support {}", path.as_str(), request.method());
         return Problem::new(Code::MethodNotAllowed, text).into_response();
     };
     if access == Access::Public {
@@ -139,11 +139,11 @@ impl App {
         self.metrics.refused();
         match self.attempts.failed(peer, Instant::now()) {
             Standing::Fine => {
-                let text = "the credential is not known here, or not any more";
+                let text = "unknown or revoked credential";
                 Problem::new(Code::Unauthenticated, text)
             }
             Standing::Blocked(seconds) => {
-                tracing::warn!(%peer, "too many wrong credentials");
+                tracing::warn!(%peer, "too many failed sign-ins");
                 too_many(seconds)
             }
         }
@@ -151,7 +151,7 @@ impl App {
 }
 
 pub(crate) fn too_many(seconds: u64) -> Problem {
-    let text = "too many wrong credentials came from this address";
+    let text = "too many failed sign-ins from this address";
     Problem::new(Code::TooManyAttempts, text).retry_after(seconds)
 }
 

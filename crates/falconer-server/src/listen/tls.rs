@@ -19,10 +19,7 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, Error> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| bad(&files.certificate, error.to_string()))?;
     if chain.is_empty() {
-        return Err(bad(
-            &files.certificate,
-            "there is no certificate in it".into(),
-        ));
+        return Err(bad(&files.certificate, "no certificate found".into()));
     }
     let key = PrivateKeyDer::from_pem_file(&files.key)
         .map_err(|error| bad(&files.key, error.to_string()))?;

@@ -37,8 +37,8 @@ pub(crate) async fn login(
     let Some(grant) = code.and_then(|code| app.codes.take(&code, now)) else {
         let mut problem = app.refuse(peer);
         if problem.code == Code::Unauthenticated {
-            problem.detail = "the code is not known, was used, or is too old".to_owned();
-            problem.hint = Some("ask the server for a new link".to_owned());
+            problem.detail = "the code is unknown, used or expired".to_owned();
+            problem.hint = Some("request a new link from the server".to_owned());
         }
         return Err(problem);
     };

@@ -46,7 +46,7 @@ pub(crate) async fn export_session(
         Some(_) => {
             return Err(Problem::new(
                 Code::InvalidValue,
-                "format is `jsonl` or `markdown`",
+                "format must be `jsonl` or `markdown`",
             ));
         }
     };

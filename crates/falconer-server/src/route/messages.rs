@@ -56,10 +56,10 @@ pub(crate) fn new_message(
 ) -> Result<NewMessage, Problem> {
     let wrong = |text: &str| Err(Problem::new(Code::InvalidValue, text));
     if asked.client_msg_id.is_empty() || asked.client_msg_id.len() > LONGEST_ID {
-        return wrong("client_msg_id has 1 to 200 characters");
+        return wrong("client_msg_id must have 1 to 200 characters");
     }
     if asked.text.trim().is_empty() && asked.attachments.is_empty() {
-        return wrong("there is nothing in the message");
+        return wrong("the message is empty");
     }
     let mut message = NewMessage::new(asked.client_msg_id, asked.text, principal.name());
     message.attachments = asked.attachments.into_iter().map(BlobId::from).collect();

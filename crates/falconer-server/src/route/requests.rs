@@ -112,11 +112,11 @@ pub(crate) async fn answer(
                 .decision
                 .as_ref()
                 .map_or("somebody", |decision| &decision.by);
-            let text = format!("{by} answered request {id} before");
+            let text = format!("request {id} was already answered by {by}");
             Err(Problem::new(Code::AlreadyAnswered, text).about(Request(request)))
         }
         Decided::Changed(request) => {
-            let text = format!("the digest is not that of request {id}");
+            let text = format!("the digest does not match request {id}");
             Err(Problem::new(Code::Changed, text).about(Request(request)))
         }
         Decided::Gone(request) => {

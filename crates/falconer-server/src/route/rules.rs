@@ -52,7 +52,7 @@ fn scope(reach: RuleReach) -> Result<RuleScope, Problem> {
             RuleScope::Project { path }
         }
         RuleReach::Project { .. } => {
-            let text = "the path of a project is absolute";
+            let text = "a project path must be absolute";
             return Err(Problem::new(Code::InvalidValue, text));
         }
         RuleReach::User => RuleScope::User,

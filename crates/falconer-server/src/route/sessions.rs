@@ -68,7 +68,11 @@ fn query(asked: ListSessions) -> Result<SessionQuery, Problem> {
         None | Some("" | "false") => Archived::Hide,
         Some("true") => Archived::Only,
         Some("any") => Archived::Any,
-        Some(_) => return Err(wrong("archived is `true`, `false` or `any`".to_owned())),
+        Some(_) => {
+            return Err(wrong(
+                "archived must be `true`, `false` or `any`".to_owned(),
+            ));
+        }
     };
     query.limit = asked
         .limit
@@ -107,7 +111,7 @@ pub(crate) async fn create_session(
         app.roots.directory(&asked.cwd)?,
     );
     if let Some(id) = &asked.id {
-        let wrong = |_| Problem::new(Code::InvalidValue, "the id of a session is a UUID");
+        let wrong = |_| Problem::new(Code::InvalidValue, "a session id must be a UUID");
         let id = uuid::Uuid::parse_str(id).map_err(wrong)?;
         new.id = Some(SessionId::from(id.to_string()));
     }

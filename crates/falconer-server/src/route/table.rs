@@ -100,7 +100,7 @@ async fn nothing(request: Request) -> Problem {
 
 async fn no_method(request: Request) -> Problem {
     let text = format!(
-        "{} does not take {}",
+        "{} does not support {}",
         request.uri().path(),
         request.method()
     );

@@ -36,9 +36,9 @@ pub(crate) struct Hello<'a> {
     /// The number of the last event there is.
     pub(crate) head: u64,
     pub(crate) session: &'a Session,
-    /// Requests nobody answered.
+    /// Open requests.
     pub(crate) pending: Vec<Request>,
-    /// Messages that wait.
+    /// Queued messages.
     pub(crate) queue: Vec<InputRecord>,
 }
 

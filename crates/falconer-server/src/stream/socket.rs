@@ -24,7 +24,7 @@ use crate::route::{messages, requests};
 use crate::stream::feed::Feed;
 use crate::stream::frame::Frame;
 
-/// Messages that wait to be sent.
+/// Queued messages to be sent.
 const QUEUE: usize = 32;
 /// Sessions one socket may follow.
 const MOST_FOLLOWED: usize = 64;

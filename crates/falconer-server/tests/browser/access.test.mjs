@@ -56,7 +56,7 @@ test("a whole session with the keyboard alone", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("g");
   await page.keyboard.press("a");
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("Nothing needs your answer").waitFor();
   assert.deepEqual(page.complaints, []);
 });
 
@@ -99,7 +99,7 @@ test("a narrow screen shows everything without scrolling sideways", async () => 
   assert.ok(box.y + box.height <= 740, "on the screen");
   await allow.tap();
   await page.getByText("All done.", { exact: true }).waitFor();
-  await page.getByRole("link", { name: "Back to the sessions" }).first().tap();
+  await page.getByRole("link", { name: "Back to sessions" }).first().tap();
   await page.locator(".rail").waitFor();
 });
 

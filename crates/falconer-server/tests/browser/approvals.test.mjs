@@ -158,7 +158,7 @@ test("an always rule is shown, used, revoked, and survives a restart", async () 
   assert.ok(widths.length >= 2, `widths: ${widths}`);
   await card.getByRole("button", { name: "The whole tool" }).click();
   await card.locator(".always").getByText(/Would have allowed \d+ of the last \d+ requests/).waitFor();
-  await card.getByLabel("Where the rule holds").selectOption("user");
+  await card.getByLabel("Scope of the rule").selectOption("user");
   await card.getByRole("button", { name: "Allow and remember" }).click();
   await stage.done(session);
 
@@ -265,7 +265,7 @@ test("an address an MCP server asks to visit is shown with its host, and not ope
   const form = alice.locator(".card.question");
   await form.getByText("Host: evil.example").waitFor();
   assert.equal(alice.context().pages().length, 1, "nothing was opened");
-  await form.getByRole("button", { name: "Do not answer" }).click();
+  await form.getByRole("button", { name: "Decline to answer" }).click();
   await alice.locator(".message").getByText("Not signed in.").waitFor();
   const resolved = (await stage.events(session)).find((event) => event.type === "question.resolved");
   assert.equal(resolved.data.resolution, "denied");

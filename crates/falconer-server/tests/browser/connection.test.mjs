@@ -42,7 +42,7 @@ test("a server that is silent makes the page stale, and live again when it speak
   await live.waitFor();
 });
 
-test("what was missed while the connection was gone is counted, and leads there", async () => {
+test("what was missed while disconnected is counted, and leads there", async () => {
   const session = await opened("hello");
   const before = (await stage.events(session)).length;
   await hide(true);
@@ -55,7 +55,7 @@ test("what was missed while the connection was gone is counted, and leads there"
   const missed = page.locator(".missed");
   await missed.waitFor();
   const count = (await stage.events(session)).length - before;
-  assert.equal(await missed.locator("span").textContent(), `You missed ${count} events while the connection was gone; 1 request waits for you`);
+  assert.equal(await missed.locator("span").textContent(), `You missed ${count} events while disconnected; 1 request needs your answer`);
   await missed.getByRole("button", { name: "Show" }).click();
   await missed.waitFor({ state: "hidden" });
   await page.locator(".row.marked").waitFor();

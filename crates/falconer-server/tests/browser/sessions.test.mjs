@@ -406,7 +406,7 @@ test("model, mode, name, pin and archive are changed", async () => {
   await page.getByLabel("Permission mode").selectOption("acceptEdits");
   await until("the mode is changed", async () => (await stage.api("GET", `/v1/sessions/${session}`)).mode === "acceptEdits");
   await page.getByRole("button", { name: "More" }).click();
-  await page.getByLabel("Name of the session").fill("New name");
+  await page.getByLabel("Session name").fill("New name");
   await page.getByRole("button", { name: "Rename" }).click();
   await page.locator(".session-title").getByText("New name").waitFor();
   for (const [name, field] of [["Pin", "pinned"], ["Archive", "archived"]]) {

@@ -99,12 +99,12 @@ function changeText(said) {
       return `Renamed to “${said.to}”`;
     case "compacted": {
       const sizes = said.tokens_before ? `: ${amount(said.tokens_before)} → ${amount(said.tokens_after ?? 0)} tokens` : "";
-      return `Earlier messages were summarised${sizes}`;
+      return `Earlier messages were compacted${sizes}`;
     }
     case "reset":
       return "The conversation was cleared";
     case "forked":
-      return "A copy goes on from here";
+      return "Forked from here";
     default:
       return asText(said);
   }
@@ -116,7 +116,7 @@ function changeText(said) {
  */
 export function unknownRow(row) {
   const kind = row.content?.data?.kind ?? row.content?.type ?? "something";
-  return line(visible(`Not known to this page: ${kind}`), "dim");
+  return line(visible(`Unknown to this page: ${kind}`), "dim");
 }
 
 /**
