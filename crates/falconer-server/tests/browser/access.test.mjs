@@ -9,7 +9,7 @@ const stage = await Stage.open();
 
 test("a whole session with the keyboard alone", async () => {
   const page = await stage.visit();
-  await page.getByText("Agents at work").waitFor();
+  await page.getByText("Agents work, you decide").waitFor();
   const armed = () => page.waitForSelector(".card:not(.settled)[data-armed=yes]");
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "");
   await page.keyboard.press("n");

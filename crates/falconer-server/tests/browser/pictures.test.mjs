@@ -102,7 +102,7 @@ test("pictures are taken", { timeout: 300_000 }, async () => {
   await take(outside, path.join(artefacts, "login-light.png"));
   shop();
   const empty = await stage.visit("", LOOKS.light);
-  await empty.getByText("Agents at work").waitFor();
+  await empty.getByText("Agents work, you decide").waitFor();
   await take(empty, path.join(artefacts, "first-light.png"));
   await chart(empty);
   stage.fake();

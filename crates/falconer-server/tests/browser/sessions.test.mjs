@@ -43,7 +43,7 @@ test("a browser signs in with a token, or by a link that another one made", asyn
 });
 
 test("the first visit explains itself, and a session is started", async () => {
-  await page.getByText("Agents at work, and you decide").waitFor();
+  await page.getByText("Agents work, you decide").waitFor();
   await page.getByRole("link", { name: "Start the first session" }).click();
   await page.getByRole("button", { name: "Browse" }).click();
   await page.locator(".folders").getByRole("button", { name: "shop" }).click();
