@@ -52,9 +52,12 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
     let mut waiting = waiting["requests"].as_array().cloned().unwrap_or_default();
     if let Some(id) = &arguments.request {
         let is_exact = waiting.iter().any(|request| request["id"] == id.as_str());
-        waiting.retain(|request| match is_exact {
-            true => request["id"] == id.as_str(),
-            false => is_meant(request, id),
+        waiting.retain(|request| {
+            if is_exact {
+                request["id"] == id.as_str()
+            } else {
+                is_meant(request, id)
+            }
         });
     }
     if arguments.json {
@@ -65,9 +68,10 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
     if waiting.is_empty() {
         say("note:", "no requests need an answer");
     }
-    match arguments.list || !drive::is_person_here() {
-        true => waiting.iter().for_each(print),
-        false => ask_all(&remote, &waiting).await?,
+    if arguments.list || !drive::is_person_here() {
+        waiting.iter().for_each(print)
+    } else {
+        ask_all(&remote, &waiting).await?
     }
     Ok(Exit::Success)
 }

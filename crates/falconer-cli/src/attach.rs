@@ -53,9 +53,10 @@ pub(crate) async fn attach(arguments: Attach) -> Done {
     let id = record["id"].as_str().unwrap_or_default().to_owned();
     let path = format!("/v1/sessions/{}", escaped(&id));
     let cwd = record["cwd"].as_str().unwrap_or_default().to_owned();
-    let after = match arguments.new {
-        true => record["head"].as_u64().unwrap_or(0),
-        false => 0,
+    let after = if arguments.new {
+        record["head"].as_u64().unwrap_or(0)
+    } else {
+        0
     };
     let is_person = drive::is_person_here();
     let before = TerminalMode::save();

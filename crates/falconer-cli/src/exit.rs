@@ -231,9 +231,10 @@ impl From<falconer_session::Error> for Fault {
 
 impl From<falconer::sessions::SessionError> for Fault {
     fn from(error: falconer::sessions::SessionError) -> Self {
-        let exit = match error.is_not_found() {
-            true => Exit::Session,
-            false => Exit::Setup,
+        let exit = if error.is_not_found() {
+            Exit::Session
+        } else {
+            Exit::Setup
         };
         Self::new(
             exit,

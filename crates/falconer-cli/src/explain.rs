@@ -54,9 +54,10 @@ pub(crate) async fn explain(arguments: Explain) -> Done {
         .policy
         .map(|policy| voice_of(&policy, &call, &rules.cwd));
     let explained = Explained::of(policy, engine);
-    match arguments.json {
-        true => print_json(&arguments.call, &explained)?,
-        false => print(&explained),
+    if arguments.json {
+        print_json(&arguments.call, &explained)?
+    } else {
+        print(&explained)
     }
     Ok(match explained.outcome {
         Outcome::Allow => Exit::Success,
@@ -89,9 +90,10 @@ fn print(explained: &Explained) {
     anstream::println!("{word}");
     for voice in &explained.voices {
         let said = format!("{}: {}", self::word(voice.outcome), voice.because);
-        match voice.who == explained.decided_by {
-            true => anstream::println!("  {} {said}", voice.who.bold()),
-            false => anstream::println!("  {} {}", voice.who, said.dimmed()),
+        if voice.who == explained.decided_by {
+            anstream::println!("  {} {said}", voice.who.bold())
+        } else {
+            anstream::println!("  {} {}", voice.who, said.dimmed())
         }
     }
 }

@@ -121,9 +121,10 @@ async fn whole(resume: &Resume, keeping: &Keeping) -> Result<Resume, Fault> {
     };
     let id = sessions::conversation_of(resume.id(), store).await?;
     let whole = Resume::session(id);
-    Ok(match resume.is_fork() {
-        true => whole.fork(),
-        false => whole,
+    Ok(if resume.is_fork() {
+        whole.fork()
+    } else {
+        whole
     })
 }
 

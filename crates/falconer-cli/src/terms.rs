@@ -128,9 +128,10 @@ impl Terms {
                 AccountName::Auto => others.account,
                 chosen => chosen,
             },
-            credential_files: match self.credential_files.is_empty() {
-                true => others.credential_files,
-                false => self.credential_files,
+            credential_files: if self.credential_files.is_empty() {
+                others.credential_files
+            } else {
+                self.credential_files
             },
             base_url: self.base_url.or(others.base_url),
         }

@@ -120,9 +120,10 @@ impl App {
     }
 
     pub(crate) fn transport(&self) -> Transport {
-        match self.config.is_encrypted() {
-            true => Transport::Encrypted,
-            false => Transport::Loopback,
+        if self.config.is_encrypted() {
+            Transport::Encrypted
+        } else {
+            Transport::Loopback
         }
     }
 

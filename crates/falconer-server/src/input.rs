@@ -20,10 +20,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
         let body = read(request, app, app.config.caps.body).await?;
-        let text: &[u8] = match body.is_empty() {
-            true => b"{}",
-            false => &body,
-        };
+        let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
         match serde_json::from_slice(text) {
             Ok(value) => Ok(Self(value)),
             Err(error) if error.is_data() => {
@@ -66,10 +63,13 @@ pub(crate) async fn read(request: Request, app: &App, most: usize) -> Result<Byt
     let late = || Problem::new(Code::Timeout, "the body took too long to arrive");
     match tokio::time::timeout(app.config.caps.body_time, body).await {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(error)) => match is_too_large(&error) {
-            true => Err(too_large()),
-            false => Err(Problem::new(Code::InvalidJson, "the body is incomplete")),
-        },
+        Ok(Err(error)) => {
+            if is_too_large(&error) {
+                Err(too_large())
+            } else {
+                Err(Problem::new(Code::InvalidJson, "the body is incomplete"))
+            }
+        }
         Err(_) => Err(late()),
     }
 }

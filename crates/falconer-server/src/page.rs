@@ -92,12 +92,13 @@ fn file(path: &str, headers: &HeaderMap) -> Response {
         return Problem::not_found("file", path).into_response();
     };
     let hash = blake3::Hash::from(file.metadata.sha256_hash()).to_hex();
-    let kind = match path.ends_with(".js") {
-        true => SCRIPT.to_owned(),
-        false => match file.metadata.mimetype() {
+    let kind = if path.ends_with(".js") {
+        SCRIPT.to_owned()
+    } else {
+        match file.metadata.mimetype() {
             text if text.starts_with("text/") => format!("{text}; charset=utf-8"),
             other => other.to_owned(),
-        },
+        }
     };
     send(headers, &hash[..32], "no-cache", &kind, || {
         file.data.into_owned()

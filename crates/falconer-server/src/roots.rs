@@ -52,9 +52,10 @@ impl Roots {
             ));
         }
         let resolved = path.canonicalize().map_err(|_| outside())?;
-        match self.contain(&resolved) && resolved.is_dir() {
-            true => Ok(resolved),
-            false => Err(outside()),
+        if self.contain(&resolved) && resolved.is_dir() {
+            Ok(resolved)
+        } else {
+            Err(outside())
         }
     }
 

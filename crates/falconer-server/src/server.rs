@@ -76,9 +76,10 @@ impl Server {
             Some(_) => "https",
             None => "http",
         };
-        match self.address.ip().is_unspecified() {
-            true => format!("{scheme}://localhost:{}", self.address.port()),
-            false => format!("{scheme}://{}", self.address),
+        if self.address.ip().is_unspecified() {
+            format!("{scheme}://localhost:{}", self.address.port())
+        } else {
+            format!("{scheme}://{}", self.address)
         }
     }
 

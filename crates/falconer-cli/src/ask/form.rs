@@ -168,9 +168,10 @@ impl Form {
             Some(filled) => self.filled.push(filled),
             None => return Taken::Unclear,
         }
-        match self.filled.len() < self.fields.len() {
-            true => Taken::More,
-            false => Taken::Verdict(verdict(std::mem::take(&mut self.filled))),
+        if self.filled.len() < self.fields.len() {
+            Taken::More
+        } else {
+            Taken::Verdict(verdict(std::mem::take(&mut self.filled)))
         }
     }
 
@@ -304,9 +305,10 @@ impl Field {
         if line.is_empty() {
             return None;
         }
-        let parts: Vec<&str> = match self.several {
-            true => line.split(',').map(str::trim).collect(),
-            false => vec![line],
+        let parts: Vec<&str> = if self.several {
+            line.split(',').map(str::trim).collect()
+        } else {
+            vec![line]
         };
         let label = |part: &&str| {
             let number: usize = part.parse().ok()?;
@@ -330,9 +332,10 @@ fn declined(reason: &str) -> Taken {
 }
 
 fn with(sheet: Sheet, rest: &Map<String, Value>) -> Sheet {
-    match rest.is_empty() {
-        true => sheet,
-        false => sheet.note("with").json(&Value::Object(rest.clone())),
+    if rest.is_empty() {
+        sheet
+    } else {
+        sheet.note("with").json(&Value::Object(rest.clone()))
     }
 }
 

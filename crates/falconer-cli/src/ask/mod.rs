@@ -208,9 +208,10 @@ impl Open {
     /// The answers there are, for the prompt of a line that may be one.
     pub(crate) fn keys(&self) -> String {
         let letters: Vec<String> = self.letters().into_iter().map(String::from).collect();
-        match letters.is_empty() {
-            true => "answer".to_owned(),
-            false => letters.join("/"),
+        if letters.is_empty() {
+            "answer".to_owned()
+        } else {
+            letters.join("/")
         }
     }
 

@@ -60,9 +60,10 @@ impl Permission {
 
     /// Everything that would be done, and what "always" would allow.
     pub(super) fn sheet(&self) -> Sheet {
-        let mut sheet = match self.is_edited {
-            true => Sheet::default().note("edited; this would run"),
-            false => Sheet::default(),
+        let mut sheet = if self.is_edited {
+            Sheet::default().note("edited; this would run")
+        } else {
+            Sheet::default()
         };
         sheet = sheet.call(&self.tool, &self.input);
         for note in &self.notes {

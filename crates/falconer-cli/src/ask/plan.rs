@@ -80,9 +80,10 @@ impl Plan {
     }
 
     pub(super) fn letters(&self) -> Vec<char> {
-        match self.can_be_approved() {
-            true => vec!['y', 'a', 'n'],
-            false => vec!['n'],
+        if self.can_be_approved() {
+            vec!['y', 'a', 'n']
+        } else {
+            vec!['n']
         }
     }
 

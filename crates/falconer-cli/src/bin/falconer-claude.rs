@@ -54,9 +54,12 @@ fn launch(cwd: std::path::PathBuf, redactor: Redactor) -> Launch {
 }
 
 fn streams(redactor: Redactor) -> Streams {
-    let end = |is_terminal| match is_terminal {
-        true => End::Terminal,
-        false => End::Program,
+    let end = |is_terminal| {
+        if is_terminal {
+            End::Terminal
+        } else {
+            End::Program
+        }
     };
     Streams {
         input_from: end(io::stdin().is_terminal()),

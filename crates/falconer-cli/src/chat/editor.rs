@@ -87,9 +87,10 @@ impl Asking {
     fn now(keys: &Keys) -> Self {
         let raw = keys.prompt();
         let was_asking = keys.lock().is_some();
-        let changed = match was_asking {
-            true => format!("{:>1$}", "> ", raw.chars().count()),
-            false => "? ".to_owned(),
+        let changed = if was_asking {
+            format!("{:>1$}", "> ", raw.chars().count())
+        } else {
+            "? ".to_owned()
         };
         Self {
             keys: keys.clone(),
@@ -106,9 +107,10 @@ impl Prompt for Asking {
     }
 
     fn styled(&self) -> &str {
-        match self.keys.lock().is_some() == self.was_asking {
-            true => &self.raw,
-            false => &self.changed,
+        if self.keys.lock().is_some() == self.was_asking {
+            &self.raw
+        } else {
+            &self.changed
         }
     }
 }
@@ -439,9 +441,10 @@ impl Validator for Typing {
         if context.input().is_empty() {
             self.begun.note("\n");
         }
-        Ok(match slash::is_unfinished(context.input()) {
-            true => ValidationResult::Incomplete,
-            false => ValidationResult::Valid(None),
+        Ok(if slash::is_unfinished(context.input()) {
+            ValidationResult::Incomplete
+        } else {
+            ValidationResult::Valid(None)
         })
     }
 }
@@ -462,13 +465,14 @@ impl Completer for Typing {
 }
 
 fn candidates(before: &str, words: &[String]) -> Vec<String> {
-    match before.starts_with('/') {
-        true => words
+    if before.starts_with('/') {
+        words
             .iter()
             .filter(|word| word.starts_with(before))
             .cloned()
-            .collect(),
-        false => Vec::new(),
+            .collect()
+    } else {
+        Vec::new()
     }
 }
 

@@ -195,11 +195,11 @@ impl Conversation<'_> {
     }
 
     fn greet(&mut self) -> io::Result<()> {
-        match self.is_person {
-            true => self
-                .screen
-                .line("Type a message. /help lists commands, Ctrl-D quits.".dimmed()),
-            false => Ok(()),
+        if self.is_person {
+            self.screen
+                .line("Type a message. /help lists commands, Ctrl-D quits.".dimmed())
+        } else {
+            Ok(())
         }
     }
 
@@ -317,9 +317,10 @@ impl Conversation<'_> {
             Typed::Interrupt => return Ok(Next::Over(Exit::Success)),
             Typed::End => {
                 self.has_ended = true;
-                return Ok(match self.is_person {
-                    true => Next::Over(Exit::Success),
-                    false => Next::Go,
+                return Ok(if self.is_person {
+                    Next::Over(Exit::Success)
+                } else {
+                    Next::Go
                 });
             }
         };

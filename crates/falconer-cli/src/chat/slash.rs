@@ -52,9 +52,10 @@ pub(super) fn read(line: &str, engine: &EngineInfo) -> Line {
     let text = joined(line);
     let text = text.trim();
     let Some(command) = text.strip_prefix('/') else {
-        return match text.is_empty() {
-            true => Line::Nothing,
-            false => Line::Message(text.to_owned()),
+        return if text.is_empty() {
+            Line::Nothing
+        } else {
+            Line::Message(text.to_owned())
         };
     };
     let (name, rest) = command

@@ -196,9 +196,10 @@ pub(crate) fn set(text: &str, key: &Key, value: toml::Value) -> Result<String, C
         document.insert("version", toml_edit::value(i64::from(VERSION)));
     }
     let text = document.to_string();
-    let text = match text.starts_with("version") && !text.contains('#') {
-        true => format!("{HEADER}{text}"),
-        false => text,
+    let text = if text.starts_with("version") && !text.contains('#') {
+        format!("{HEADER}{text}")
+    } else {
+        text
     };
     read("the configuration", &text)?;
     Ok(text)

@@ -57,16 +57,17 @@ impl Kind {
                 _ => Err(wrong()),
             },
             Self::List => Ok(toml::Value::Array(list(text))),
-            Self::OneOf(words) => match words.iter().any(|word| word == text) {
-                true => Ok(toml::Value::String(text.to_owned())),
-                false => {
+            Self::OneOf(words) => {
+                if words.iter().any(|word| word == text) {
+                    Ok(toml::Value::String(text.to_owned()))
+                } else {
                     let nearest = nearest(text, words.iter().map(String::as_str));
                     let words = self.in_words();
                     Err(format!(
                         "`{text}` is not one of {words}; did you mean `{nearest}`?"
                     ))
                 }
-            },
+            }
         }
     }
 }

@@ -57,13 +57,15 @@ pub(crate) async fn doctor(arguments: Doctor) -> Done {
     checks.push(machine::server(&settings));
     checks.push(machine::disk());
     let has_failed = checks.iter().any(|check| check.state == State::Failed);
-    match arguments.json {
-        true => print_json(&checks, has_failed)?,
-        false => print(&checks, has_failed),
+    if arguments.json {
+        print_json(&checks, has_failed)?
+    } else {
+        print(&checks, has_failed)
     }
-    Ok(match has_failed {
-        true => Exit::Setup,
-        false => Exit::Success,
+    Ok(if has_failed {
+        Exit::Setup
+    } else {
+        Exit::Success
     })
 }
 
@@ -113,9 +115,10 @@ fn print(checks: &[Check], has_failed: bool) {
             anstream::println!("     {} {fix}", "fix:".bold());
         }
     }
-    match has_failed {
-        true => anstream::println!("\nSetup is incomplete; `falconer demo` works without it."),
-        false => anstream::println!("\nReady to run: {}", "falconer run 'hello'".bold()),
+    if has_failed {
+        anstream::println!("\nSetup is incomplete; `falconer demo` works without it.")
+    } else {
+        anstream::println!("\nReady to run: {}", "falconer run 'hello'".bold())
     }
 }
 

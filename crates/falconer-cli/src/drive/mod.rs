@@ -37,9 +37,10 @@ pub(crate) struct Driven {
 
 impl Driven {
     pub(crate) fn exit(&self) -> Exit {
-        match self.interrupted {
-            true => Exit::Interrupted,
-            false => Exit::of_run(&self.completed),
+        if self.interrupted {
+            Exit::Interrupted
+        } else {
+            Exit::of_run(&self.completed)
         }
     }
 }

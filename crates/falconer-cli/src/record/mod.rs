@@ -69,9 +69,10 @@ pub(crate) async fn record(arguments: Record) -> Done {
     }
     let screen = Screen::new(anstream::stdout(), &prepared.cwd).motion(Motion::of_stdout());
     let mut view = View::Person(screen);
-    let mut answering = match drive::is_person_here() {
-        true => Answering::Person(Lines::of_stdin()),
-        false => Answering::No("no terminal to ask on"),
+    let mut answering = if drive::is_person_here() {
+        Answering::Person(Lines::of_stdin())
+    } else {
+        Answering::No("no terminal to ask on")
     };
     prepared.transcript = Some(arguments.file.clone());
     let (agent, mut events) = keep::start(prepared, Lifetime::UntilIdle).await?;
@@ -90,19 +91,21 @@ pub(crate) async fn record(arguments: Record) -> Done {
 /// What can be done with a file now.
 fn tell(file: &Path, model: Option<&PathBuf>) -> String {
     let name = file.display();
-    match model.is_some_and(|model| model == file) {
-        true => format!("{name}; play it with `falconer run --engine script --scenario {name}`"),
-        false => format!("{name}; show it with `falconer replay`"),
+    if model.is_some_and(|model| model == file) {
+        format!("{name}; play it with `falconer run --engine script --scenario {name}`")
+    } else {
+        format!("{name}; show it with `falconer replay`")
     }
 }
 
 fn check_free(file: &Path) -> Result<(), Fault> {
-    match file.exists() {
-        false => Ok(()),
-        true => Err(Fault::usage(
+    if file.exists() {
+        Err(Fault::usage(
             format!("{} already exists", file.display()),
             "choose another name or remove the file",
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

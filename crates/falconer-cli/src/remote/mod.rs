@@ -173,12 +173,13 @@ impl Remote {
             .text()
             .await
             .map_err(|error| self.unreachable(&error))?;
-        match text.is_empty() {
-            true => Ok(json!({})),
-            false => serde_json::from_str(&text).map_err(|_| {
+        if text.is_empty() {
+            Ok(json!({}))
+        } else {
+            serde_json::from_str(&text).map_err(|_| {
                 let text = format!("{} returned something other than JSON", self.url);
                 Fault::setup(text, "check that this is the address of a falconer server")
-            }),
+            })
         }
     }
 

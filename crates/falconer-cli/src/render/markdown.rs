@@ -63,14 +63,12 @@ impl Markdown {
             _ => !trimmed.is_empty() && trimmed.chars().all(|c| c == '#') && trimmed.len() <= 6,
         };
         // In a block of code only its end is of interest.
-        let is_open = match self.code_block {
-            true => matches!(trimmed, "" | "`" | "``"),
-            false => may_be_more,
+        let is_open = if self.code_block {
+            matches!(trimmed, "" | "`" | "``")
+        } else {
+            may_be_more
         };
-        match is_open {
-            true => Ok(()),
-            false => self.decide(out),
-        }
+        if is_open { Ok(()) } else { self.decide(out) }
     }
 
     /// The kind of a line is clear: writes its beginning.

@@ -196,9 +196,10 @@ impl<W: Write> Screen<W> {
 
     /// Shows the call a question is about, unless it is there already.
     pub(crate) fn ensure_call(&mut self, id: &str, tool: &str, input: &Value) -> io::Result<()> {
-        match self.calls.contains_key(id) {
-            true => self.end_text()?,
-            false => self.action(id, tool, input)?,
+        if self.calls.contains_key(id) {
+            self.end_text()?
+        } else {
+            self.action(id, tool, input)?
         }
         if let Some(shown) = self.calls.get_mut(id) {
             shown.is_asked = true;
@@ -265,10 +266,13 @@ impl<W: Write> Screen<W> {
                 self.texts.entry(item.id.clone()).or_default();
                 Ok(())
             }
-            (ItemContent::Action(call), None) => match self.calls.contains_key(item.id.as_str()) {
-                true => Ok(()),
-                false => self.action(item.id.as_str(), &call.tool, &call.input),
-            },
+            (ItemContent::Action(call), None) => {
+                if self.calls.contains_key(item.id.as_str()) {
+                    Ok(())
+                } else {
+                    self.action(item.id.as_str(), &call.tool, &call.input)
+                }
+            }
             // What sub-agents do is shown in short, what they say is not part of the answer.
             (ItemContent::Action(call), Some(_)) => {
                 let action = Action::of(&call.tool, &call.input, &self.cwd);
@@ -286,9 +290,10 @@ impl<W: Write> Screen<W> {
         let skipped = usize::try_from(*shown - offset).unwrap_or(usize::MAX);
         let fresh = rest_of(text, skipped);
         *shown += fresh.chars().count() as u64;
-        match fresh.is_empty() {
-            true => Ok(()),
-            false => self.stream(id, fresh),
+        if fresh.is_empty() {
+            Ok(())
+        } else {
+            self.stream(id, fresh)
         }
     }
 
@@ -401,10 +406,7 @@ impl<W: Write> Screen<W> {
         let text = clean(&preview.text);
         let lines: Vec<_> = text.trim_end().lines().skip(shown).collect();
         let hidden = lines.len().saturating_sub(OUTPUT_LINES);
-        let from = match preview.truncated {
-            true => 0,
-            false => hidden,
-        };
+        let from = if preview.truncated { 0 } else { hidden };
         if from > 0 {
             self.line(format!("  │ … {hidden} more lines above").dimmed())?;
         }

@@ -20,9 +20,10 @@ impl Motion {
     pub(crate) fn of_stdout() -> Self {
         let plain = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        match std::io::stdout().is_terminal() && !plain("NO_COLOR") && !is_dumb {
-            true => Self::Shown,
-            false => Self::None,
+        if std::io::stdout().is_terminal() && !plain("NO_COLOR") && !is_dumb {
+            Self::Shown
+        } else {
+            Self::None
         }
     }
 }

@@ -53,14 +53,13 @@ pub(crate) async fn replay(arguments: Replay) -> Done {
     if unreadable > 0 {
         say("warning:", format!("skipped {unreadable} unreadable lines"));
     }
-    match arguments.json {
-        true => {
-            let mut out = io::stdout();
-            events
-                .iter()
-                .try_for_each(|event| write_json(&mut out, event))?;
-        }
-        false => show(&events, arguments.speed).await?,
+    if arguments.json {
+        let mut out = io::stdout();
+        events
+            .iter()
+            .try_for_each(|event| write_json(&mut out, event))?;
+    } else {
+        show(&events, arguments.speed).await?
     }
     let end = events.iter().rev().find_map(|event| match &event.body {
         Body::RunCompleted(completed) => Some(Exit::of_run(completed)),

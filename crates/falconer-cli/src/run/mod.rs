@@ -116,16 +116,18 @@ fn go_on_as_pasted(arguments: &mut Run) {
         format!("continuing session {session}, which the prompt names"),
     );
     arguments.start.resume = Some(session);
-    arguments.prompt = Some(match found.rest.is_empty() {
-        true => "continue".to_owned(),
-        false => found.rest,
+    arguments.prompt = Some(if found.rest.is_empty() {
+        "continue".to_owned()
+    } else {
+        found.rest
     });
 }
 
 fn view(output: Output, prepared: &start::Prepared) -> View<Box<dyn Write>> {
-    let motion = match prepared.config.display.motion {
-        true => Motion::of_stdout(),
-        false => Motion::None,
+    let motion = if prepared.config.display.motion {
+        Motion::of_stdout()
+    } else {
+        Motion::None
     };
     match output {
         Output::Events => View::Json(Box::new(io::stdout())),

@@ -32,12 +32,13 @@ pub(super) fn text(given: Option<&str>, file: Option<&Path>) -> Result<String, F
         .into_iter()
         .filter(|part| !part.trim().is_empty())
         .collect();
-    match parts.is_empty() {
-        true => Err(Fault::usage(
+    if parts.is_empty() {
+        Err(Fault::usage(
             "no prompt given",
             "try `falconer run 'What does this project do?'`",
-        )),
-        false => Ok(parts.join("\n\n")),
+        ))
+    } else {
+        Ok(parts.join("\n\n"))
     }
 }
 

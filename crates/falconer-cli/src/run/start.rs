@@ -355,9 +355,10 @@ fn request(start: &Start, config: &Config, cwd: &Path) -> EngineRequest {
     request.model = start.model.clone().or_else(|| config.run.model.clone());
     request.cwd = Some(cwd.to_owned());
     request.mode = Some(PermissionMode::from(mode.as_str()));
-    request.bypass = match start.allow_dangerously_skip_permissions {
-        true => Bypass::Accepted,
-        false => Bypass::Forbidden,
+    request.bypass = if start.allow_dangerously_skip_permissions {
+        Bypass::Accepted
+    } else {
+        Bypass::Forbidden
     };
     request.scenario.clone_from(&start.scenario);
     request.executable = config.claude.path.as_deref().map(PathBuf::from);
@@ -462,10 +463,7 @@ fn resume(start: &Start, cwd: &Path) -> Result<Option<Resume>, Fault> {
         (None, false) => return Ok(None),
     };
     let resume = Resume::session(session);
-    Ok(Some(match start.fork {
-        true => resume.fork(),
-        false => resume,
-    }))
+    Ok(Some(if start.fork { resume.fork() } else { resume }))
 }
 
 fn newest(cwd: &Path) -> Result<String, Fault> {

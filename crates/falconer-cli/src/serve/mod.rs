@@ -119,9 +119,10 @@ fn hub_config(arguments: &Serve, settings: &Settings) -> Result<HubConfig, Fault
 }
 
 fn bypass(arguments: &Serve) -> Bypass {
-    match arguments.allow_bypass {
-        true => Bypass::Accepted,
-        false => Bypass::Forbidden,
+    if arguments.allow_bypass {
+        Bypass::Accepted
+    } else {
+        Bypass::Forbidden
     }
 }
 

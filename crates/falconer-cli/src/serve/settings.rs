@@ -77,12 +77,11 @@ impl Settings {
     fn look_again(&self) -> Result<Looked, Fault> {
         let new = config::usable_text()?;
         let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-        match *text == new {
-            true => Ok(Looked::Same),
-            false => {
-                *text = new;
-                Ok(Looked::Changed)
-            }
+        if *text == new {
+            Ok(Looked::Same)
+        } else {
+            *text = new;
+            Ok(Looked::Changed)
         }
     }
 }

@@ -66,9 +66,10 @@ fn of_action(action: &Action, parts: &mut Vec<Part>) {
         input: input_text(&action.input),
     });
     if let Some(result) = &action.result {
-        let cut = match result.truncated {
-            true => format!("\n[… {} characters in all]", result.length),
-            false => String::new(),
+        let cut = if result.truncated {
+            format!("\n[… {} characters in all]", result.length)
+        } else {
+            String::new()
         };
         parts.push(Part::Result {
             text: format!("{}{cut}", result.text),

@@ -24,12 +24,13 @@ pub(super) struct Kept {
 impl Kept {
     /// Opens the store in this file. One that is not there is not made.
     pub(super) async fn open(path: PathBuf) -> Result<Option<Self>, Fault> {
-        match path.exists() {
-            false => Ok(None),
-            true => match SqliteStore::open(&path).await {
+        if path.exists() {
+            match SqliteStore::open(&path).await {
                 Ok(store) => Ok(Some(Self { store, path })),
                 Err(error) => Err(unusable(&path, &error)),
-            },
+            }
+        } else {
+            Ok(None)
         }
     }
 

@@ -272,9 +272,10 @@ async fn search(shelf: &Shelf, text: &str, json: bool) -> Done {
             .iter()
             .for_each(|(entry, line)| print_line(entry, Some(line)));
     }
-    Ok(match found.is_empty() {
-        true => Exit::Agent,
-        false => Exit::Success,
+    Ok(if found.is_empty() {
+        Exit::Agent
+    } else {
+        Exit::Success
     })
 }
 

@@ -21,9 +21,10 @@ pub(crate) enum Asking {
 impl Asking {
     /// A person, if one sees stderr and can type.
     pub(crate) fn on_terminal() -> Self {
-        match io::stdin().is_terminal() && io::stderr().is_terminal() {
-            true => Self::Person,
-            false => Self::Nobody,
+        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            Self::Person
+        } else {
+            Self::Nobody
         }
     }
 }

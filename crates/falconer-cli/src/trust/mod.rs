@@ -114,9 +114,10 @@ pub(crate) fn trust(arguments: Trust) -> Done {
     match arguments.action.unwrap_or(Action::Show(arguments.show)) {
         Action::Show(show) => {
             let inspection = look(&start::directory(show.directory.as_deref())?)?;
-            match show.json {
-                true => print_json(&json!(inspection))?,
-                false => show::print(&inspection, &mut anstream::stdout())?,
+            if show.json {
+                print_json(&json!(inspection))?
+            } else {
+                show::print(&inspection, &mut anstream::stdout())?
             }
             Ok(Exit::Success)
         }
@@ -217,9 +218,10 @@ fn grant(arguments: &Grant) -> Done {
         return Ok(Exit::Agent);
     }
     remember(&inspection, digest)?;
-    match arguments.json {
-        true => print_json(&json!({"project": inspection.project, "digest": digest}))?,
-        false => anstream::println!("trusted {}", inspection.project.display()),
+    if arguments.json {
+        print_json(&json!({"project": inspection.project, "digest": digest}))?
+    } else {
+        anstream::println!("trusted {}", inspection.project.display())
     }
     Ok(Exit::Success)
 }

@@ -83,9 +83,10 @@ impl Attempts {
 impl Count {
     fn standing(&self, allowed: u32, now: Instant) -> Standing {
         let age = now.duration_since(self.since);
-        match self.failures > allowed && age < WINDOW {
-            true => Standing::Blocked((WINDOW - age).as_secs().max(1)),
-            false => Standing::Fine,
+        if self.failures > allowed && age < WINDOW {
+            Standing::Blocked((WINDOW - age).as_secs().max(1))
+        } else {
+            Standing::Fine
         }
     }
 }

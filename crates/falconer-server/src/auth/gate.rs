@@ -158,8 +158,9 @@ pub(crate) fn too_many(seconds: u64) -> Problem {
 fn bearer(value: &[u8]) -> Option<Secret> {
     let text = std::str::from_utf8(value).ok()?;
     let (scheme, token) = text.split_once(' ')?;
-    match scheme.eq_ignore_ascii_case("bearer") {
-        true => Secret::parse(token.trim()),
-        false => None,
+    if scheme.eq_ignore_ascii_case("bearer") {
+        Secret::parse(token.trim())
+    } else {
+        None
     }
 }

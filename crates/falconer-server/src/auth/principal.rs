@@ -40,28 +40,29 @@ impl Principal {
     }
 
     pub(crate) fn need(&self, scope: Scope) -> Result<(), Problem> {
-        match self.token.allows(scope) {
-            true => Ok(()),
-            false => {
-                let text = format!("this needs the scope `{scope}`");
-                Err(Problem::new(Code::MissingScope, text))
-            }
+        if self.token.allows(scope) {
+            Ok(())
+        } else {
+            let text = format!("this needs the scope `{scope}`");
+            Err(Problem::new(Code::MissingScope, text))
         }
     }
 
     /// A mode that asks less approves in advance: it takes the right to approve.
     pub(crate) fn need_mode(&self, mode: &str) -> Result<(), Problem> {
-        match CAREFUL_MODES.contains(&mode) {
-            true => Ok(()),
-            false => self.need(Scope::Approve),
+        if CAREFUL_MODES.contains(&mode) {
+            Ok(())
+        } else {
+            self.need(Scope::Approve)
         }
     }
 
     /// So does an isolation that lets something run unasked because it is confined.
     pub(crate) fn need_isolation(&self, isolation: &SessionIsolation) -> Result<(), Problem> {
-        match isolation.asks_less() {
-            true => self.need(Scope::Approve),
-            false => Ok(()),
+        if isolation.asks_less() {
+            self.need(Scope::Approve)
+        } else {
+            Ok(())
         }
     }
 

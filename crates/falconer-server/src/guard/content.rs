@@ -48,13 +48,14 @@ fn verdict(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Probl
         return Ok(());
     }
     if path == ATTACHMENTS {
-        return match headers.contains_key(NAME_HEADER) {
-            true => Ok(()),
-            false => Err(Problem::new(
+        return if headers.contains_key(NAME_HEADER) {
+            Ok(())
+        } else {
+            Err(Problem::new(
                 Code::UnsupportedMediaType,
                 "an attachment needs the header X-Falconer-Name",
             )
-            .hint("send the file's name in the header X-Falconer-Name")),
+            .hint("send the file's name in the header X-Falconer-Name"))
         };
     }
     match headers.get(header::CONTENT_TYPE) {

@@ -39,9 +39,10 @@ enum Port {
 
 impl HostNames {
     pub(crate) fn new(config: &ServerConfig, bound: SocketAddr) -> Self {
-        let scheme = match config.is_encrypted() {
-            true => "https",
-            false => "http",
+        let scheme = if config.is_encrypted() {
+            "https"
+        } else {
+            "http"
         };
         let port = match config.proxy {
             Proxy::None => Port::Only(bound.port()),

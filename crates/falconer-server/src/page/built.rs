@@ -60,9 +60,10 @@ impl Built {
 
     /// The page. A debug build reads its files again whenever somebody begins with it.
     pub(super) fn begun() -> Result<Arc<Self>, JoinError> {
-        match cfg!(debug_assertions) {
-            true => Self::again(),
-            false => Self::known(),
+        if cfg!(debug_assertions) {
+            Self::again()
+        } else {
+            Self::known()
         }
     }
 

@@ -54,10 +54,7 @@ fn name(headers: &HeaderMap) -> Result<String, Problem> {
         && !name.chars().any(char::is_control)
         && name != "."
         && name != "..";
-    match is_plain {
-        true => Ok(name),
-        false => Err(wrong()),
-    }
+    if is_plain { Ok(name) } else { Err(wrong()) }
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
@@ -86,9 +83,10 @@ fn media_type(headers: &HeaderMap) -> String {
         .next()
         .unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-".contains(&byte);
-    match essence.contains('/') && essence.len() < 100 && essence.bytes().all(is_plain) {
-        true => essence.to_ascii_lowercase(),
-        false => "application/octet-stream".to_owned(),
+    if essence.contains('/') && essence.len() < 100 && essence.bytes().all(is_plain) {
+        essence.to_ascii_lowercase()
+    } else {
+        "application/octet-stream".to_owned()
     }
 }
 
@@ -104,14 +102,12 @@ pub(crate) async fn get_attachment(
     let bytes = app.store.blob_bytes(&record.hash).await?;
     // Anything else could be a page that runs with the server's name.
     let is_shown = Image::MEDIA_TYPES.contains(&record.media_type.as_str());
-    let kind = match is_shown {
-        true => record.media_type.as_str(),
-        false => "application/octet-stream",
+    let kind = if is_shown {
+        record.media_type.as_str()
+    } else {
+        "application/octet-stream"
     };
-    let place = match is_shown {
-        true => "inline",
-        false => "attachment",
-    };
+    let place = if is_shown { "inline" } else { "attachment" };
     let kind = HeaderValue::from_str(kind);
     let headers = [
         (
