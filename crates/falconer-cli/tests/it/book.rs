@@ -116,17 +116,6 @@ fn every_shell_example_does_what_the_page_says() {
 }
 
 #[test]
-fn the_server_section_of_the_readme_does_what_it_says() {
-    let readme = std::fs::read_to_string(docs().join("../README.md")).unwrap();
-    let section = readme
-        .split("\n## ")
-        .find(|part| part.starts_with("As a server"));
-    let examples = examples(section.expect("there is one"));
-    assert!(examples.len() > 5, "only {} examples", examples.len());
-    run_page("README.md", &examples);
-}
-
-#[test]
 fn every_page_is_in_the_table_of_contents_and_links_lead_somewhere() {
     let pages = pages();
     let link = regex::Regex::new(r"\]\(([^)#:]+)(#[^)]*)?\)").unwrap();
