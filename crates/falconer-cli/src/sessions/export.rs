@@ -57,7 +57,7 @@ pub(super) fn html(title: &str, parts: &[Part]) -> String {
                 )
             }
             Part::Result { text, failed } => {
-                let class = if failed { "failed" } else { "result" };
+                let class = if *failed { "failed" } else { "result" };
                 let length = text.lines().count();
                 format!(
                     "<details class=\"{class}\"><summary>{length} lines</summary>\
