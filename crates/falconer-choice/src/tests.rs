@@ -112,9 +112,10 @@ fn auto_takes_the_cli_if_it_can_authenticate_else_the_native_engine() {
         ),
     ];
     for (has_cli, variables, engine, auth, billing) in table {
-        let machine = match has_cli {
-            true => Machine::with_cli(),
-            false => Machine::new(),
+        let machine = if *has_cli {
+            Machine::with_cli()
+        } else {
+            Machine::new()
         };
         let about = chosen(&machine, EngineChoice::Auto, variables);
         assert_eq!(about.engine, *engine, "{variables:?}");

@@ -69,9 +69,9 @@ pub(crate) async fn approve(arguments: Approve) -> Done {
         say("note:", "no requests need an answer");
     }
     if arguments.list || !drive::is_person_here() {
-        waiting.iter().for_each(print)
+        waiting.iter().for_each(print);
     } else {
-        ask_all(&remote, &waiting).await?
+        ask_all(&remote, &waiting).await?;
     }
     Ok(Exit::Success)
 }

@@ -55,9 +55,9 @@ pub(crate) async fn explain(arguments: Explain) -> Done {
         .map(|policy| voice_of(&policy, &call, &rules.cwd));
     let explained = Explained::of(policy, engine);
     if arguments.json {
-        print_json(&arguments.call, &explained)?
+        print_json(&arguments.call, &explained)?;
     } else {
-        print(&explained)
+        print(&explained);
     }
     Ok(match explained.outcome {
         Outcome::Allow => Exit::Success,
@@ -91,9 +91,9 @@ fn print(explained: &Explained) {
     for voice in &explained.voices {
         let said = format!("{}: {}", self::word(voice.outcome), voice.because);
         if voice.who == explained.decided_by {
-            anstream::println!("  {} {said}", voice.who.bold())
+            anstream::println!("  {} {said}", voice.who.bold());
         } else {
-            anstream::println!("  {} {}", voice.who, said.dimmed())
+            anstream::println!("  {} {}", voice.who, said.dimmed());
         }
     }
 }

@@ -163,9 +163,10 @@ impl SessionOptions {
         }
         let names = self.fallback_models.iter().chain(&self.betas);
         let mut names = names.chain(&self.skills).chain(self.agents.keys());
-        match names.any(|name| name.trim().is_empty()) {
-            true => Err("names of models, betas, skills and agents must not be empty".to_owned()),
-            false => Ok(()),
+        if names.any(|name| name.trim().is_empty()) {
+            Err("names of models, betas, skills and agents must not be empty".to_owned())
+        } else {
+            Ok(())
         }
     }
 
@@ -173,9 +174,8 @@ impl SessionOptions {
     /// both deny.
     #[must_use]
     pub fn or(self, others: &Self) -> Self {
-        let list = |own: Vec<String>, other: &Vec<String>| match own.is_empty() {
-            true => other.clone(),
-            false => own,
+        let list = |own: Vec<String>, other: &Vec<String>| {
+            if own.is_empty() { other.clone() } else { own }
         };
         let tools = match (self.tools, &others.tools) {
             (Some(own), Some(widest)) => {
@@ -237,16 +237,18 @@ impl SessionOptions {
             options = options.beta(name);
         }
         if let Some(tools) = &self.tools {
-            options = options.builtin_tools(match tools.is_empty() {
-                true => BuiltinTools::None,
-                false => BuiltinTools::Only(tools.clone()),
+            options = options.builtin_tools(if tools.is_empty() {
+                BuiltinTools::None
+            } else {
+                BuiltinTools::Only(tools.clone())
             });
         }
         if !self.skills.is_empty() {
             let all = self.skills.iter().any(|skill| skill == ALL_SKILLS);
-            options = options.skills(match all {
-                true => Skills::All,
-                false => Skills::Only(self.skills.clone()),
+            options = options.skills(if all {
+                Skills::All
+            } else {
+                Skills::Only(self.skills.clone())
             });
         }
         if let Some(name) = &self.agent {

@@ -240,8 +240,9 @@ fn suggested(suggestion: &Value) -> Option<NewRule> {
 
 /// The protocol wants a reason.
 fn reason(message: String) -> String {
-    match message.trim().is_empty() {
-        true => "the user said no".to_owned(),
-        false => message,
+    if message.trim().is_empty() {
+        "the user said no".to_owned()
+    } else {
+        message
     }
 }

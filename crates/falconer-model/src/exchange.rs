@@ -30,9 +30,10 @@ pub(crate) async fn begin(
     let response = answer
         .map_err(|_| silence())?
         .map_err(|error| broken(error, &format!("failed to reach {}", place(base))))?;
-    match response.status().is_success() {
-        true => Ok(response),
-        false => Err(refused(response).await),
+    if response.status().is_success() {
+        Ok(response)
+    } else {
+        Err(refused(response).await)
     }
 }
 
@@ -142,9 +143,10 @@ pub(crate) fn worth_passing_on(response: &Response) -> Vec<(String, String)> {
 
 /// A connection that could not be made, or broke.
 pub(crate) fn broken(error: reqwest::Error, what: &str) -> ApiFailure {
-    let kind = match error.is_timeout() {
-        true => FailureKind::Timeout,
-        false => FailureKind::Connection,
+    let kind = if error.is_timeout() {
+        FailureKind::Timeout
+    } else {
+        FailureKind::Connection
     };
     // A URL may hold a password.
     let error = error.without_url();

@@ -194,9 +194,10 @@ fn certificates(path: &Path) -> Result<Vec<Certificate>, ApiFailure> {
     };
     let certificates =
         Certificate::from_pem_bundle(&read(path)?).map_err(|error| unusable(&chain(&error)))?;
-    match certificates.is_empty() {
-        true => Err(unusable("there are none")),
-        false => Ok(certificates),
+    if certificates.is_empty() {
+        Err(unusable("there are none"))
+    } else {
+        Ok(certificates)
     }
 }
 

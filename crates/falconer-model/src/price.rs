@@ -154,9 +154,10 @@ impl PriceTable {
         let fits = fits.filter(|(known, _)| name.starts_with(known.as_str()));
         match fits.max_by_key(|(known, _)| known.len()) {
             Some((_, price)) => FoundPrice::Listed(Price {
-                context_window: match model.ends_with("[1m]") {
-                    true => 1_000_000,
-                    false => price.context_window,
+                context_window: if model.ends_with("[1m]") {
+                    1_000_000
+                } else {
+                    price.context_window
                 },
                 ..*price
             }),

@@ -191,9 +191,10 @@ impl Tape {
 
     fn kind_in_one_piece(&self, asked: &ModelRequest) -> RequestKind {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match state.broken.as_ref() == Some(&asked.body["messages"]) {
-            true => RequestKind::Retry,
-            false => asked.kind(),
+        if state.broken.as_ref() == Some(&asked.body["messages"]) {
+            RequestKind::Retry
+        } else {
+            asked.kind()
         }
     }
 }

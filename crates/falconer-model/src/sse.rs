@@ -119,16 +119,18 @@ impl Decoder {
 
     /// The last event, if its lines are complete and only the blank line after it is missing.
     pub(crate) fn finish(&mut self) -> Option<SseEvent> {
-        match self.partial.is_empty() {
-            true => self.dispatch(),
-            false => None,
+        if self.partial.is_empty() {
+            self.dispatch()
+        } else {
+            None
         }
     }
 
     fn check(&self, more: usize) -> Result<(), TooLarge> {
-        match self.partial.len() + self.data.len() + more > self.limit {
-            true => Err(TooLarge { limit: self.limit }),
-            false => Ok(()),
+        if self.partial.len() + self.data.len() + more > self.limit {
+            Err(TooLarge { limit: self.limit })
+        } else {
+            Ok(())
         }
     }
 

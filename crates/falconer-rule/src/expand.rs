@@ -10,14 +10,16 @@ pub(crate) const MOST: usize = 4_096;
 /// The files below a directory that match, as a shell would find them; none if there are too
 /// many to look at, or the pattern is one of those that shells read differently.
 pub(crate) fn expand(base: &Path, pattern: &str, budget: &mut usize) -> Option<Vec<PathBuf>> {
-    let mut found = vec![match pattern.starts_with('/') {
-        true => PathBuf::from("/"),
-        false => base.to_owned(),
+    let mut found = vec![if pattern.starts_with('/') {
+        PathBuf::from("/")
+    } else {
+        base.to_owned()
     }];
     for name in pattern.split('/').filter(|name| !name.is_empty()) {
-        found = match name.contains(['*', '?', '[']) {
-            false => found.into_iter().map(|path| path.join(name)).collect(),
-            true => step(&found, &matcher(name)?, name.starts_with('.'), budget)?,
+        found = if name.contains(['*', '?', '[']) {
+            step(&found, &matcher(name)?, name.starts_with('.'), budget)?
+        } else {
+            found.into_iter().map(|path| path.join(name)).collect()
         };
     }
     found.retain(|path| path.symlink_metadata().is_ok());

@@ -64,9 +64,10 @@ impl Explained {
         };
         let mut voices: Vec<Voice> = policy.into_iter().collect();
         voices.push(engine);
-        let decisive = match engine_counts {
-            true => voices.last(),
-            false => voices.first(),
+        let decisive = if engine_counts {
+            voices.last()
+        } else {
+            voices.first()
         };
         let (outcome, decided_by) = decisive
             .map(|voice| (voice.outcome, voice.who.clone()))

@@ -195,13 +195,15 @@ impl Rule {
     /// # Errors
     /// If the glob cannot be read; the text says why.
     pub fn paths(glob: &str) -> Result<Self, String> {
-        let tied = match glob.starts_with('/') {
-            true => Tied::ToRoot,
-            false => Tied::ToNothing,
+        let tied = if glob.starts_with('/') {
+            Tied::ToRoot
+        } else {
+            Tied::ToNothing
         };
-        let anywhere = match tied == Tied::ToRoot || glob.starts_with("**") {
-            true => glob.to_owned(),
-            false => format!("**/{}", glob.trim_start_matches("./")),
+        let anywhere = if tied == Tied::ToRoot || glob.starts_with("**") {
+            glob.to_owned()
+        } else {
+            format!("**/{}", glob.trim_start_matches("./"))
         };
         Ok(Self {
             label: glob.to_owned(),

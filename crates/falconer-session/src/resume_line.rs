@@ -63,10 +63,7 @@ fn command(text: &str) -> Option<(&str, &str)> {
         None if matches!(flag, "--resume" | "-r") => word(text),
         None => return None,
     };
-    let id = match quoted {
-        true => id.strip_suffix('`')?,
-        false => id,
-    };
+    let id = if quoted { id.strip_suffix('`')? } else { id };
     is_id(id).then_some((id, rest))
 }
 

@@ -121,9 +121,10 @@ impl MessageIds {
             ..Self::default()
         };
         let content = message.content.map_or("", RawValue::get);
-        let blocks: Vec<&RawValue> = match content.starts_with('[') {
-            true => serde_json::from_str(content).unwrap_or_default(),
-            false => Vec::new(),
+        let blocks: Vec<&RawValue> = if content.starts_with('[') {
+            serde_json::from_str(content).unwrap_or_default()
+        } else {
+            Vec::new()
         };
         for block in blocks {
             ids.add(block);

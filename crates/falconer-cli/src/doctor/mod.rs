@@ -58,9 +58,9 @@ pub(crate) async fn doctor(arguments: Doctor) -> Done {
     checks.push(machine::disk());
     let has_failed = checks.iter().any(|check| check.state == State::Failed);
     if arguments.json {
-        print_json(&checks, has_failed)?
+        print_json(&checks, has_failed)?;
     } else {
-        print(&checks, has_failed)
+        print(&checks, has_failed);
     }
     Ok(if has_failed {
         Exit::Setup
@@ -116,9 +116,9 @@ fn print(checks: &[Check], has_failed: bool) {
         }
     }
     if has_failed {
-        anstream::println!("\nSetup is incomplete; `falconer demo` works without it.")
+        anstream::println!("\nSetup is incomplete; `falconer demo` works without it.");
     } else {
-        anstream::println!("\nReady to run: {}", "falconer run 'hello'".bold())
+        anstream::println!("\nReady to run: {}", "falconer run 'hello'".bold());
     }
 }
 

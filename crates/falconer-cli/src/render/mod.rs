@@ -197,9 +197,9 @@ impl<W: Write> Screen<W> {
     /// Shows the call a question is about, unless it is there already.
     pub(crate) fn ensure_call(&mut self, id: &str, tool: &str, input: &Value) -> io::Result<()> {
         if self.calls.contains_key(id) {
-            self.end_text()?
+            self.end_text()?;
         } else {
-            self.action(id, tool, input)?
+            self.action(id, tool, input)?;
         }
         if let Some(shown) = self.calls.get_mut(id) {
             shown.is_asked = true;

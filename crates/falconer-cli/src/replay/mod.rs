@@ -59,7 +59,7 @@ pub(crate) async fn replay(arguments: Replay) -> Done {
             .iter()
             .try_for_each(|event| write_json(&mut out, event))?;
     } else {
-        show(&events, arguments.speed).await?
+        show(&events, arguments.speed).await?;
     }
     let end = events.iter().rev().find_map(|event| match &event.body {
         Body::RunCompleted(completed) => Some(Exit::of_run(completed)),

@@ -115,9 +115,9 @@ pub(crate) fn trust(arguments: Trust) -> Done {
         Action::Show(show) => {
             let inspection = look(&start::directory(show.directory.as_deref())?)?;
             if show.json {
-                print_json(&json!(inspection))?
+                print_json(&json!(inspection))?;
             } else {
-                show::print(&inspection, &mut anstream::stdout())?
+                show::print(&inspection, &mut anstream::stdout())?;
             }
             Ok(Exit::Success)
         }
@@ -219,9 +219,9 @@ fn grant(arguments: &Grant) -> Done {
     }
     remember(&inspection, digest)?;
     if arguments.json {
-        print_json(&json!({"project": inspection.project, "digest": digest}))?
+        print_json(&json!({"project": inspection.project, "digest": digest}))?;
     } else {
-        anstream::println!("trusted {}", inspection.project.display())
+        anstream::println!("trusted {}", inspection.project.display());
     }
     Ok(Exit::Success)
 }

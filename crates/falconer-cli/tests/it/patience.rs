@@ -205,20 +205,17 @@ async fn a_conversation_is_archived_before_it_is_compacted_or_not_compacted() {
         assert_eq!(first.code, Some(0), "{}", first.stderr);
         let second = ran(&["/compact", "--continue"]);
         let said = format!("{}{}", second.stdout, second.stderr);
-        match is_usable {
-            true => {
-                let kept: Vec<_> = std::fs::read_dir(&archive).unwrap().collect();
-                let [Ok(kept)] = kept.as_slice() else {
-                    panic!("{kept:?} {said}")
-                };
-                let kept = std::fs::read_to_string(kept.path()).unwrap();
-                assert!(kept.contains("a long answer"), "{kept}");
-                assert_eq!(server.messages().len(), 2, "{said}");
-            }
-            false => {
-                assert!(said.contains("could not be archived"), "{said}");
-                assert_eq!(server.messages().len(), 1, "nothing was compacted: {said}");
-            }
+        if is_usable {
+            let kept: Vec<_> = std::fs::read_dir(&archive).unwrap().collect();
+            let [Ok(kept)] = kept.as_slice() else {
+                panic!("{kept:?} {said}")
+            };
+            let kept = std::fs::read_to_string(kept.path()).unwrap();
+            assert!(kept.contains("a long answer"), "{kept}");
+            assert_eq!(server.messages().len(), 2, "{said}");
+        } else {
+            assert!(said.contains("could not be archived"), "{said}");
+            assert_eq!(server.messages().len(), 1, "nothing was compacted: {said}");
         }
     }
 }

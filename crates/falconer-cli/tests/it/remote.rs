@@ -123,7 +123,11 @@ fn what_waits_is_listed_and_each_answer_does_what_it_says() {
     let place = Place::new();
     let server = Hosted::start(&place, MODEL);
     let none = approve(&server, &[]);
-    assert!(none.stderr.contains("no requests need an answer"), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("no requests need an answer"),
+        "{}",
+        none.stderr
+    );
     let table: [(&str, bool, &str); 4] = [
         ("yes", true, "That is all."),
         ("no not now", false, "Then I will not."),

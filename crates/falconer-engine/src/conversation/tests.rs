@@ -54,9 +54,12 @@ fn content() -> impl Strategy<Value = Value> {
 fn message() -> impl Strategy<Value = Value> {
     let role = prop_oneof![Just("user"), Just("assistant")];
     let fields = (role, content(), any::<bool>());
-    fields.prop_map(|(role, content, has_more)| match has_more {
-        true => json!({"id": "x", "content": content, "role": role, "more": {"b": 1}}),
-        false => json!({"role": role, "content": content}),
+    fields.prop_map(|(role, content, has_more)| {
+        if has_more {
+            json!({"id": "x", "content": content, "role": role, "more": {"b": 1}})
+        } else {
+            json!({"role": role, "content": content})
+        }
     })
 }
 

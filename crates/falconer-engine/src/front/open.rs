@@ -150,9 +150,10 @@ fn lines(flags: &Flags) -> Result<Input, StartupFailure> {
 }
 
 pub(super) fn failure_results(environment: &Environment) -> FailureResults {
-    match environment.is_on("CLAUDE_CODE_STARTUP_FAILURE_RESULTS") {
-        true => FailureResults::Wanted,
-        false => FailureResults::Unasked,
+    if environment.is_on("CLAUDE_CODE_STARTUP_FAILURE_RESULTS") {
+        FailureResults::Wanted
+    } else {
+        FailureResults::Unasked
     }
 }
 

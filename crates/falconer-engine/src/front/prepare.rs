@@ -29,9 +29,10 @@ pub(crate) enum User {
 
 impl User {
     pub(crate) fn current() -> Self {
-        match rustix::process::geteuid().is_root() {
-            true => Self::Root,
-            false => Self::Ordinary,
+        if rustix::process::geteuid().is_root() {
+            Self::Root
+        } else {
+            Self::Ordinary
         }
     }
 }
@@ -106,9 +107,10 @@ impl Draft {
         config.input = input;
         config.permissions.prompt = permission_prompt(&flags);
         config.permissions.bypass_available = bypass_is_asked(&flags);
-        config.permissions.mode = match flags.skip_permissions {
-            true => Some(PermissionMode::BypassPermissions),
-            false => flags.permissions.mode,
+        config.permissions.mode = if flags.skip_permissions {
+            Some(PermissionMode::BypassPermissions)
+        } else {
+            flags.permissions.mode
         };
         config.permissions.allowed = flags.permissions.allowed;
         config.permissions.disallowed = flags.permissions.disallowed;
@@ -245,12 +247,13 @@ fn mcp_servers(configs: &[OsString], cwd: &Path) -> Result<Object, StartupFailur
             Err(problem) => problems.push(problem.to_string()),
         }
     }
-    match problems.is_empty() {
-        true => Ok(servers),
-        false => Err(StartupFailure::error(format!(
+    if problems.is_empty() {
+        Ok(servers)
+    } else {
+        Err(StartupFailure::error(format!(
             "Invalid MCP configuration:\n{}",
             problems.join("\n")
-        ))),
+        )))
     }
 }
 

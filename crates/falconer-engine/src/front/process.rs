@@ -164,11 +164,12 @@ async fn begin(
     // Before anything is begun, so that no signal is missed.
     let signals = Signals::listen().map_err(cannot_start)?;
     let talks = flags.input_format == InputFormat::StreamJson;
-    let input = match talks {
-        true => Input::Lines {
+    let input = if talks {
+        Input::Lines {
             await_initialize: flags.await_initialize,
-        },
-        false => Input::OneShot(one_shot_prompt(&flags, streams).await?),
+        }
+    } else {
+        Input::OneShot(one_shot_prompt(&flags, streams).await?)
     };
     let environment = Arc::clone(environment);
     let model = Model::FromEnvironment;

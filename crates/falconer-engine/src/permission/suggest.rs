@@ -104,10 +104,7 @@ fn add_rule(rule: &RuleText, destination: PermissionDestination) -> PermissionUp
 }
 
 fn add_parent(path: &Path) -> Option<PermissionUpdate> {
-    let directory = match path.is_dir() {
-        true => path,
-        false => path.parent()?,
-    };
+    let directory = if path.is_dir() { path } else { path.parent()? };
     // The root is more than anybody wants to open.
     directory.parent()?;
     let parent = directory.to_str()?.to_owned();

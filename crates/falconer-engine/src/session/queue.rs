@@ -158,9 +158,10 @@ impl Queue {
             }
             if let Some(since) = self.seen.insert(uuid.clone(), Since::Now) {
                 let waits = self.place_of(uuid).is_some();
-                return match waits {
-                    true => Admission::Waiting,
-                    false => Admission::Repeated(since),
+                return if waits {
+                    Admission::Waiting
+                } else {
+                    Admission::Repeated(since)
                 };
             }
         }

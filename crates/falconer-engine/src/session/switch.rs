@@ -143,9 +143,10 @@ impl Core {
     /// What it costs to have so many tokens kept for a model, in dollars with four digits.
     fn cache_write_cost(&self, model: &str, tokens: u64) -> Number {
         let cost = (self.prices.cache_write(model, tokens) * 10_000.0).round();
-        match cost > 0.0 {
-            true => Number::from(cost / 10_000.0),
-            false => Number::from(0),
+        if cost > 0.0 {
+            Number::from(cost / 10_000.0)
+        } else {
+            Number::from(0)
         }
     }
 }

@@ -34,9 +34,10 @@ pub(super) fn below(root: &Path, hidden: Hidden) -> WalkBuilder {
     walk.filter_entry(move |entry| {
         let is_ours = entry.depth() > 0 && is_version_control(entry.file_name());
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-        let kind = match is_directory {
-            true => Found::Directory,
-            false => Found::File,
+        let kind = if is_directory {
+            Found::Directory
+        } else {
+            Found::File
         };
         !is_ours && !hidden.hides(entry.path(), kind)
     });

@@ -244,9 +244,10 @@ impl Walk<'_> {
     fn variables(&mut self, variables: &Map<String, Value>, above: &[Step]) {
         for (name, value) in variables {
             let at = below(above, Step::Key(name.clone()));
-            match variable::is_reserved(name) {
-                true => self.never.push(at),
-                false => self.push(ItemKind::Variable, at, value),
+            if variable::is_reserved(name) {
+                self.never.push(at);
+            } else {
+                self.push(ItemKind::Variable, at, value);
             }
         }
     }

@@ -87,12 +87,13 @@ impl Item {
             .iter()
             .map(|it| (&it.path, &it.digest))
             .collect();
-        match scripts.is_empty() {
-            true => item_digest(self.file, &self.key, &self.value),
-            false => hash(&json!([
+        if scripts.is_empty() {
+            item_digest(self.file, &self.key, &self.value)
+        } else {
+            hash(&json!([
                 item_digest(self.file, &self.key, &self.value),
                 scripts
-            ])),
+            ]))
         }
     }
 }

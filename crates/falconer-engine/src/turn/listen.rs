@@ -80,9 +80,10 @@ impl Heard {
     pub(crate) fn text(&self) -> String {
         let is_said = |it: &&Spoken| it.line.is_some();
         let said = texts(self.blocks.iter().filter(is_said));
-        match said.is_empty() {
-            true => texts(self.blocks.iter()),
-            false => said,
+        if said.is_empty() {
+            texts(self.blocks.iter())
+        } else {
+            said
         }
     }
 }

@@ -338,9 +338,10 @@ pub(super) async fn refuse(
         reason,
         Because::Rule { .. } | Because::PartForbidden { .. } | Because::Mode(_) | Because::Hook(_)
     );
-    let (by_rule, reason_type) = match unwatched && !by_rule {
-        true => (true, Some(DecisionReasonType::AsyncAgent)),
-        false => (by_rule, reason_type),
+    let (by_rule, reason_type) = if unwatched && !by_rule {
+        (true, Some(DecisionReasonType::AsyncAgent))
+    } else {
+        (by_rule, reason_type)
     };
     let said = match &reason {
         Because::Hook(Some(words)) => Some(words.clone()),

@@ -242,9 +242,10 @@ fn short(text: &str) -> String {
         .chars()
         .take(60)
         .collect();
-    match line.len() < text.len() {
-        true => format!("{line}…"),
-        false => line,
+    if line.len() < text.len() {
+        format!("{line}…")
+    } else {
+        line
     }
 }
 

@@ -194,9 +194,10 @@ impl Keeper {
                 let store = &self.shared.store;
                 let moved = store.move_input(id, from, to, Guard::Holder(fence)).await;
                 store.release(&self.session, fence).await?;
-                Ok(match moved?.is_yes() {
-                    true => TakenBack::Yes,
-                    false => TakenBack::TooLate,
+                Ok(if moved?.is_yes() {
+                    TakenBack::Yes
+                } else {
+                    TakenBack::TooLate
                 })
             }
         }

@@ -127,9 +127,10 @@ fn part(block: Value) -> Part {
         Part::Thinking { .. } => 3,
         _ => 4,
     };
-    match block.as_object().is_some_and(|block| block.len() > known) {
-        true => Part::Raw { block },
-        false => said,
+    if block.as_object().is_some_and(|block| block.len() > known) {
+        Part::Raw { block }
+    } else {
+        said
     }
 }
 

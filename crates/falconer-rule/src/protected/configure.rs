@@ -176,16 +176,18 @@ fn written_by_itself(part: &Part) -> Option<&'static str> {
         pairs.filter(|(before, word)| is_own(word) && (is_own(before) || before.contains('=')));
     let free: Vec<&str> = free.map(|(_, word)| word).collect();
     let writes = [own, free].iter().any(|own| {
-        let order = |order: &&str| match order.starts_with('-') {
-            true => words.contains(order).then_some(0),
-            false => {
+        let order = |order: &&str| {
+            if order.starts_with('-') {
+                words.contains(order).then_some(0)
+            } else {
                 let order: Vec<&str> = order.split(' ').collect();
                 own.starts_with(&order).then_some(order.len())
             }
         };
-        let length = match orders.is_empty() {
-            true => Some(0),
-            false => orders.iter().find_map(order),
+        let length = if orders.is_empty() {
+            Some(0)
+        } else {
+            orders.iter().find_map(order)
         };
         let shows = |length: usize| own.get(length).is_some_and(|word| SHOWS.contains(word));
         length.is_some_and(|length| !shows(length))

@@ -212,9 +212,12 @@ impl Look<'_> {
         }
         // `HEAD` is a name of a commit to them.
         let is_version_control = matches!(bare.name(), Some("git" | "gh" | "jj" | "hg"));
-        let is_hit = |place: &Place| match is_version_control {
-            true => !place.is_clear || place.different_names().any(is_named),
-            false => is_protected(place),
+        let is_hit = |place: &Place| {
+            if is_version_control {
+                !place.is_clear || place.different_names().any(is_named)
+            } else {
+                is_protected(place)
+            }
         };
         let here = Word::plain(".");
         let files = shell::script_files(&bare);

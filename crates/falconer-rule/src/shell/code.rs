@@ -146,9 +146,10 @@ fn takes_code(option: &str) -> bool {
 
 /// Whether every name in the code is known to do no harm.
 fn is_harmless(code: &str, is_python: bool) -> bool {
-    let code = match is_python {
-        true => without_texts(code),
-        false => code.to_owned(),
+    let code = if is_python {
+        without_texts(code)
+    } else {
+        code.to_owned()
     };
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut names = code

@@ -128,9 +128,10 @@ pub(crate) fn content(arguments: &[Word]) -> Content {
         }),
         _ => ALWAYS.contains(&command) || !is_known(command),
     };
-    match is_shown {
-        true => Content::Anything,
-        false => Content::Nothing,
+    if is_shown {
+        Content::Anything
+    } else {
+        Content::Nothing
     }
 }
 
@@ -163,14 +164,16 @@ fn differences(command: &str, words: &[Word]) -> Content {
     if !is_default && !parsed.has(PATCH) {
         // An object that is no commit is shown whatever the options say.
         let mut objects = operands.any.iter().map(Word::unquoted);
-        return match command == "show" && objects.any(may_be_object) {
-            true => Content::Of(operands),
-            false => Content::Nothing,
+        return if command == "show" && objects.any(may_be_object) {
+            Content::Of(operands)
+        } else {
+            Content::Nothing
         };
     }
-    match parsed.has(&["follow"]) {
-        true => Content::Anything,
-        false => Content::Of(operands),
+    if parsed.has(&["follow"]) {
+        Content::Anything
+    } else {
+        Content::Of(operands)
     }
 }
 
@@ -182,9 +185,10 @@ fn may_be_object(text: &str) -> bool {
 fn operands(parsed: &Parsed<'_>) -> Operands {
     let mut operands = Operands::default();
     for operand in &parsed.operands {
-        match operand.is_after_dashes {
-            true => operands.files.push(operand.word.clone()),
-            false => operands.any.push(operand.word.clone()),
+        if operand.is_after_dashes {
+            operands.files.push(operand.word.clone());
+        } else {
+            operands.any.push(operand.word.clone());
         }
     }
     // `-L1,5:file`

@@ -18,9 +18,10 @@ pub(super) fn stand_in(command: &str) -> Cow<'_, str> {
     }
     let mut narrow = String::with_capacity(command.len());
     for letter in command.chars() {
-        match letter <= LAST {
-            true => narrow.push(letter),
-            false => narrow.extend(std::iter::repeat_n('x', letter.len_utf8())),
+        if letter <= LAST {
+            narrow.push(letter);
+        } else {
+            narrow.extend(std::iter::repeat_n('x', letter.len_utf8()));
         }
     }
     Cow::Owned(narrow)

@@ -175,9 +175,12 @@ fn quoted(words: &[String]) -> String {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"_./=-".contains(&byte))
     };
-    let words = words.iter().map(|word| match is_plain(word) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    let words = words.iter().map(|word| {
+        if is_plain(word) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
     });
     words.collect::<Vec<_>>().join(" ")
 }

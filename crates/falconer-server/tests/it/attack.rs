@@ -267,9 +267,10 @@ async fn a_file_is_never_a_page_of_ours() {
         let path = format!("/v1/attachments/{}", stored["id"].as_str().unwrap());
         let file = server.ask(Method::GET, &path).send().await.unwrap();
         let header = |name: &str| file.headers()[name].to_str().unwrap().to_owned();
-        let expected = match shown {
-            true => (kind, "inline"),
-            false => ("application/octet-stream", "attachment"),
+        let expected = if shown {
+            (kind, "inline")
+        } else {
+            ("application/octet-stream", "attachment")
         };
         assert_eq!(header("content-type"), expected.0);
         assert_eq!(header("content-disposition"), expected.1);

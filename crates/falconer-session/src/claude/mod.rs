@@ -119,9 +119,10 @@ fn resumed(options: Options, resume: &Resume) -> Options {
     if let Some(at) = &resume.at {
         options = options.resume_at(at);
     }
-    match resume.fork {
-        true => options.fork_session(),
-        false => options,
+    if resume.fork {
+        options.fork_session()
+    } else {
+        options
     }
 }
 

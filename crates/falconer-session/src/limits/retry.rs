@@ -96,9 +96,10 @@ impl Retries {
         let delay = attempt.retry_after.unwrap_or_default().max(jittered);
         let fits_total = attempt.waited.saturating_add(delay) <= self.total;
         let fits_deadline = attempt.left.is_none_or(|left| delay < left);
-        match fits_total && fits_deadline {
-            true => Verdict::Again(delay),
-            false => Verdict::Leave,
+        if fits_total && fits_deadline {
+            Verdict::Again(delay)
+        } else {
+            Verdict::Leave
         }
     }
 }

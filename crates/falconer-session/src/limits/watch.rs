@@ -75,9 +75,10 @@ impl Watch {
 
     fn allowed_silence(&self, limits: &Limits) -> Option<Duration> {
         let declared = self.tools.values().max().copied().unwrap_or_default();
-        let extended = match declared.is_zero() {
-            true => Duration::ZERO,
-            false => declared.saturating_add(TOOL_MARGIN),
+        let extended = if declared.is_zero() {
+            Duration::ZERO
+        } else {
+            declared.saturating_add(TOOL_MARGIN)
         };
         limits.silence.map(|silence| silence.max(extended))
     }

@@ -68,9 +68,10 @@ impl Live {
     async fn step(&mut self, engine: &mut Driven, told: &mut Told) -> Step {
         self.send_next(engine);
         self.look_for_idleness(engine);
-        let room = match self.recorder.outlet().has_room() {
-            true => Room::Free,
-            false => Room::Full,
+        let room = if self.recorder.outlet().has_room() {
+            Room::Free
+        } else {
+            Room::Full
         };
         // What comes after a question is read when the question is open.
         let may_read = !self.requests.is_judging();
@@ -209,9 +210,12 @@ impl Live {
         self.jobs.spawn(async move {
             let answer = asked.await;
             let taken_back = matches!(answer, Ok(true)).then_some(id);
-            let answer = answer.map(|was_found| match was_found {
-                true => Cancelled::Yes,
-                false => Cancelled::TooLate,
+            let answer = answer.map(|was_found| {
+                if was_found {
+                    Cancelled::Yes
+                } else {
+                    Cancelled::TooLate
+                }
             });
             let _ = reply.send(answer.map_err(Error::from));
             taken_back

@@ -113,9 +113,10 @@ fn without_secrets<'a>(line: &'a [u8], redactor: &Redactor) -> std::borrow::Cow<
             None => line.into(),
         };
     };
-    match redactor.value(&mut value) {
-        true => format!("{value}\n").into_bytes().into(),
-        false => line.into(),
+    if redactor.value(&mut value) {
+        format!("{value}\n").into_bytes().into()
+    } else {
+        line.into()
     }
 }
 

@@ -56,15 +56,12 @@ async fn of_two_answers_at_once_one_wins() {
         assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
         let wire = stage.engine.answer_to("r1").await;
         let (resolution, by) = stage.event(resolution).await;
-        match first.is_ok() {
-            true => {
-                assert_eq!(wire["behavior"], "allow");
-                assert_eq!((resolution, by.as_str()), (Resolution::Allowed, "one"));
-            }
-            false => {
-                assert_eq!(wire["behavior"], "deny");
-                assert_eq!((resolution, by.as_str()), (Resolution::Denied, "two"));
-            }
+        if first.is_ok() {
+            assert_eq!(wire["behavior"], "allow");
+            assert_eq!((resolution, by.as_str()), (Resolution::Allowed, "one"));
+        } else {
+            assert_eq!(wire["behavior"], "deny");
+            assert_eq!((resolution, by.as_str()), (Resolution::Denied, "two"));
         }
         stage.engine.result("done", &[]).await;
         stage.session.close().await;

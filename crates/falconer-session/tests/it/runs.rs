@@ -101,9 +101,10 @@ async fn another_session_than_the_one_asked_for_is_an_error_unless_it_is_a_fork(
             .iter()
             .any(|event| matches!(event.body, Body::RunStarted(_)));
         assert_eq!(started, other_is_fine);
-        match other_is_fine {
-            true => assert_eq!(end.outcome, Outcome::Ok),
-            false => assert_eq!(class(&end), RunFailure::SessionMismatch.class()),
+        if other_is_fine {
+            assert_eq!(end.outcome, Outcome::Ok);
+        } else {
+            assert_eq!(class(&end), RunFailure::SessionMismatch.class());
         }
         for session in ["s", "other"] {
             drop(stage.locks.try_lock(session).unwrap());

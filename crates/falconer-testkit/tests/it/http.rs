@@ -72,9 +72,10 @@ fn parse(bytes: &[u8]) -> io::Result<Response> {
         .ok_or(io::ErrorKind::UnexpectedEof)?;
     let status = head.split(' ').nth(1).and_then(|s| s.parse().ok());
     let chunked = head.contains("transfer-encoding: chunked");
-    let (body, complete) = match chunked {
-        true => dechunk(rest.as_bytes()),
-        false => (rest.to_owned(), true),
+    let (body, complete) = if chunked {
+        dechunk(rest.as_bytes())
+    } else {
+        (rest.to_owned(), true)
     };
     Ok(Response {
         status: status.ok_or(io::ErrorKind::InvalidData)?,

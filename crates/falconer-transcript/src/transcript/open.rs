@@ -273,9 +273,10 @@ fn take_up(
         _ => None,
     };
     let mut loaded = read(request, &source, path)?;
-    let session = match forks {
-        true => request.session_id.clone().unwrap_or_else(new_session_id),
-        false => source.clone(),
+    let session = if forks {
+        request.session_id.clone().unwrap_or_else(new_session_id)
+    } else {
+        source.clone()
     };
     let prelude = match (writer, kept) {
         (Some(writer), _) => Some(Prelude::Resume {

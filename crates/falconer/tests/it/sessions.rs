@@ -27,9 +27,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("readable") {
         let path = entry.expect("readable").path();
         let target = to.join(path.file_name().expect("named"));
-        match path.is_dir() {
-            true => copy(&path, &target),
-            false => drop(fs::copy(&path, &target).expect("copied")),
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("copied");
         }
     }
 }

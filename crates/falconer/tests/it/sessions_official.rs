@@ -457,9 +457,10 @@ fn worktrees_are_listed_together_as_in_the_typescript_function() {
         for (include, expect) in [(true, 2), (false, 1)] {
             let options = json!([{"dir": directory, "includeWorktrees": include}]);
             let theirs = Official::typescript().call(config.path(), "listSessions", options);
-            let worktrees = match include {
-                true => falconer::sessions::Worktrees::Include,
-                false => falconer::sessions::Worktrees::Exclude,
+            let worktrees = if include {
+                falconer::sessions::Worktrees::Include
+            } else {
+                falconer::sessions::Worktrees::Exclude
             };
             let sessions = Sessions::open(config.path()).of_directory(directory);
             let ours = sessions.list(&ListOptions::new().worktrees(worktrees));

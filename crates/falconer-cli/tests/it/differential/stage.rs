@@ -372,9 +372,10 @@ impl Shared {
             .filter(|(wanted, _)| wanted == subtype)
             .count()
             == 1;
-        let answer = match is_last {
-            true => answers[found].1.clone(),
-            false => answers.remove(found).1,
+        let answer = if is_last {
+            answers[found].1.clone()
+        } else {
+            answers.remove(found).1
         };
         let id = &frame["request_id"];
         let success = |response: Value| {

@@ -20,9 +20,10 @@ impl Small {
         std::fs::create_dir_all(path).unwrap();
         let options = ["-t", "tmpfs", "-o", "size=64k", "falconer-small"];
         let mounted = Command::new("mount").args(options).arg(path).output();
-        match mounted.is_ok_and(|it| it.status.success()) {
-            true => Self::Mounted(path.to_owned()),
-            false => Self::Limited,
+        if mounted.is_ok_and(|it| it.status.success()) {
+            Self::Mounted(path.to_owned())
+        } else {
+            Self::Limited
         }
     }
 

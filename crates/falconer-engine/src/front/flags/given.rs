@@ -56,9 +56,10 @@ impl Given {
 
     /// The value of a flag that may stand alone.
     pub(super) fn optional_text(self) -> Result<Option<String>, FlagProblem> {
-        match self.values.is_empty() {
-            true => Ok(None),
-            false => self.text().map(Some),
+        if self.values.is_empty() {
+            Ok(None)
+        } else {
+            self.text().map(Some)
         }
     }
 

@@ -356,9 +356,10 @@ fn permission_prompts(flags: &mut Flags, given: Given) -> Result<(), FlagProblem
 
 fn tools(flags: &mut Flags, given: Given) -> Result<(), FlagProblem> {
     let names = given.rules()?;
-    flags.tools = match names.iter().any(|name| name == "default") {
-        true => ToolChoice::Default,
-        false => ToolChoice::Only(names),
+    flags.tools = if names.iter().any(|name| name == "default") {
+        ToolChoice::Default
+    } else {
+        ToolChoice::Only(names)
     };
     Ok(())
 }

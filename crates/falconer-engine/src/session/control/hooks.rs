@@ -206,9 +206,12 @@ fn text_in<'a>(object: &'a Value, name: &str) -> &'a str {
 
 /// A text in which nothing is hidden.
 fn revealed(text: &str) -> String {
-    let show = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
+    let show = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
     };
     text.chars().map(show).collect()
 }

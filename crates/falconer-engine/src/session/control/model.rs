@@ -71,13 +71,14 @@ pub(super) async fn switch(
     let answer_to = request.id.clone();
     Outcome::Alone(Box::pin(async move {
         let core = &pending.core;
-        let reply = match is_known || core.probe(&wish.id).await.is_ok() {
-            true => change(core, &wish).await.map(|switch| (done, switch)),
-            false => Err(kept(
+        let reply = if is_known || core.probe(&wish.id).await.is_ok() {
+            change(core, &wish).await.map(|switch| (done, switch))
+        } else {
+            Err(kept(
                 core,
                 "not_found",
                 format!("Model '{}' not found", wish.id),
-            )),
+            ))
         };
         let (reply, switch) = match reply {
             Ok((reply, switch)) => (reply, Some(switch)),

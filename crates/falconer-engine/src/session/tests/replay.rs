@@ -395,9 +395,10 @@ async fn check(case: Case) -> Result<(), String> {
         differences.map(move |field| format!("{kind} {field}"))
     });
     let unknown: Vec<String> = fields.filter(|it| !is_intended(it)).collect();
-    match unknown.is_empty() {
-        true => Ok(()),
-        false => Err(format!("{name}: {}", unknown.join(", "))),
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{name}: {}", unknown.join(", ")))
     }
 }
 

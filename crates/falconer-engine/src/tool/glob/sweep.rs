@@ -87,9 +87,10 @@ pub(super) fn newest(root: &Path, search: &impl Search, threads: usize, most: us
         let mut newest = Newest::new(most);
         while let Some(directory) = queue.next() {
             let is_over = search.is_over();
-            let inner = match is_over {
-                true => Vec::new(),
-                false => look_into(&directory, search, &mut newest),
+            let inner = if is_over {
+                Vec::new()
+            } else {
+                look_into(&directory, search, &mut newest)
             };
             queue.done(inner, is_over);
         }

@@ -71,9 +71,10 @@ fn write(out: &mut String, document: &Value, operation: &Operation) {
     for field in named.iter().chain(&query) {
         assert!(!operation.places.contains(&field.name), "{}", field.name);
         let Field { name, kind, .. } = field;
-        arguments.push(match field.is_needed {
-            true => format!("{name}: {kind}"),
-            false => format!("{name}: Optional[{kind}] = None"),
+        arguments.push(if field.is_needed {
+            format!("{name}: {kind}")
+        } else {
+            format!("{name}: Optional[{kind}] = None")
         });
     }
     let pairs = query

@@ -93,9 +93,10 @@ pub(super) fn open_regular(path: &Path) -> io::Result<Found> {
         Ok(Some(_)) => {}
     }
     let file = no_links::open(path)?;
-    match is_plain(&file.metadata()?) {
-        true => Ok(Found::File(file)),
-        false => Ok(Found::Other),
+    if is_plain(&file.metadata()?) {
+        Ok(Found::File(file))
+    } else {
+        Ok(Found::Other)
     }
 }
 

@@ -66,9 +66,10 @@ struct State {
 impl Checkpoints {
     /// Those of a session, if they are switched on.
     pub fn open(environment: &Environment, directory: PathBuf) -> Self {
-        match environment.is_on(SWITCH) {
-            true => Self::on(directory),
-            false => Self::default(),
+        if environment.is_on(SWITCH) {
+            Self::on(directory)
+        } else {
+            Self::default()
         }
     }
 

@@ -110,9 +110,10 @@ fn step(target: &Kept) -> io::Result<Step> {
     match (&target.state, found) {
         (FileState::Untouchable, _) | (_, Found::Other) => Ok(Step::Skip),
         (FileState::Absent, Found::Nothing) => Ok(Step::Nothing),
-        (FileState::Absent, Found::File(_)) => Ok(match target.real_parent.is_some() && moved() {
-            true => Step::Skip,
-            false => Step::Remove,
+        (FileState::Absent, Found::File(_)) => Ok(if target.real_parent.is_some() && moved() {
+            Step::Skip
+        } else {
+            Step::Remove
         }),
         (FileState::File { copy, mode }, Found::Nothing) => {
             let write = Step::Write {
@@ -143,9 +144,10 @@ fn parent_now(path: &Path) -> Option<PathBuf> {
         .find(|above| fs::symlink_metadata(above).is_ok())?;
     let missing = parent.strip_prefix(existing).ok()?;
     let real = fs::canonicalize(existing).ok()?;
-    Some(match missing.as_os_str().is_empty() {
-        true => real,
-        false => real.join(missing),
+    Some(if missing.as_os_str().is_empty() {
+        real
+    } else {
+        real.join(missing)
     })
 }
 

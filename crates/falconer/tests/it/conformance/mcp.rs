@@ -489,9 +489,10 @@ async fn only_the_named_servers_count_when_the_configuration_is_strict() {
         let user = json!({ "mcpServers": { "mine": { "command": "/does/not/exist" } } });
         let config = stage.config().parent().unwrap().join(".claude.json");
         std::fs::write(config, user.to_string()).unwrap();
-        let options = match strict {
-            true => stage.options().strict_mcp_config(),
-            false => stage.options(),
+        let options = if strict {
+            stage.options().strict_mcp_config()
+        } else {
+            stage.options()
         };
         let (client, _messages) = stage.connect(options).await;
         let status = client.mcp_status().await.unwrap();

@@ -331,9 +331,10 @@ async fn claude_md_is_read_unless_setting_sources_are_empty() {
                 .reply(text("hi")),
         );
         std::fs::write(stage.file("CLAUDE.md"), "The password is swordfish.").unwrap();
-        let options = match isolated {
-            true => stage.options().setting_sources([]),
-            false => stage.options(),
+        let options = if isolated {
+            stage.options().setting_sources([])
+        } else {
+            stage.options()
         };
         stage.run("go", options).await;
         let body: &Value = &stage.server.messages()[0].body;
