@@ -73,7 +73,7 @@ pub(super) const NUMBERS: &[Number] = &[
         " write_time: ",
         &[
             (SECURITY, "takes nothing for {} s is cut"),
-            ("docs/server.md", "takes nothing for {} seconds is cut"),
+            ("docs/server.md", "reads nothing for {} seconds is disconnected"),
         ],
     ),
     number(SERVER, " ping: ", &[("docs/server.md", "every {} seconds")]),
@@ -94,7 +94,7 @@ pub(super) const NUMBERS: &[Number] = &[
     number(
         "crates/falconer-cli/src/serve/mod.rs",
         "#[arg(long, value_name = \"SECONDS\", default_value_t = ",
-        &[("docs/operations.md", "`--lease` ({} seconds unless set)")],
+        &[("docs/operations.md", "`--lease` ({} seconds by default)")],
     ),
     number(
         STORE,
@@ -134,7 +134,7 @@ pub(super) const NUMBERS: &[Number] = &[
     number(
         "crates/falconer-store/src/sqlite/options.rs",
         " busy_timeout: ",
-        &[(STORE_PAGE, "is waited for {} seconds")],
+        &[(STORE_PAGE, "A write waits {} seconds")],
     ),
     number(
         IMAGE,
@@ -192,7 +192,7 @@ pub(super) const NUMBERS: &[Number] = &[
     number(
         LIMITS,
         "grace: Some(",
-        &[(LIMITS_PAGE, "is idle; {} s unless said")],
+        &[(LIMITS_PAGE, "is idle; {} s by default")],
     ),
     number(
         LIMITS,
@@ -202,7 +202,7 @@ pub(super) const NUMBERS: &[Number] = &[
     number(
         RETRY,
         " attempts: ",
-        &[(LIMITS_PAGE, "up to {} times in all")],
+        &[(LIMITS_PAGE, "up to {} attempts in all")],
     ),
     number(
         RETRY,
@@ -214,7 +214,7 @@ pub(super) const NUMBERS: &[Number] = &[
     number(
         "crates/falconer-session/src/policy/search.rs",
         "const MOST: usize = ",
-        &[(LIMITS_PAGE, "More than {} files and directories")],
+        &[(LIMITS_PAGE, "Beyond {} files and directories")],
     ),
     number(
         "crates/falconer-cli/src/log/file.rs",
@@ -226,7 +226,7 @@ pub(super) const NUMBERS: &[Number] = &[
         "MOMENT: Duration = ",
         &[
             (SECURITY, "({} s in the terminal"),
-            ("docs/run.md", "had {} second to be read"),
+            ("docs/run.md", "on screen for {} second"),
         ],
     ),
     number(
@@ -234,18 +234,18 @@ pub(super) const NUMBERS: &[Number] = &[
         "MOMENT_MS = ",
         &[
             (SECURITY, "; {} s in sight and unmoved"),
-            ("docs/page.md", "unmoved for {} seconds"),
+            ("docs/page.md", "visible and still for {} seconds"),
         ],
     ),
     number(
         "crates/falconer-server/page/net/stream.js",
         "SILENCE_MS = ",
-        &[("docs/page.md", "was silent for {} seconds")],
+        &[("docs/page.md", "*stale* after {} seconds")],
     ),
     number(
         "crates/falconer-server/page/app.js",
         "HIDDEN_MS = ",
-        &[("docs/page.md", "was hidden for {} seconds")],
+        &[("docs/page.md", "A tab hidden for {} seconds")],
     ),
     number(
         SCRIPT,
