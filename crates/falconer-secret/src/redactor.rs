@@ -87,8 +87,8 @@ enum Search {
 }
 
 impl Redactor {
-    /// Knows these secrets, besides what looks like one. Values of fewer than six characters
-    /// are passed over.
+    /// Knows these secrets, besides what looks like one. White space around them is ignored, and
+    /// values of fewer than six characters are passed over.
     pub fn new(secrets: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let redactor = Self::default();
         redactor.learn(secrets);

@@ -80,6 +80,8 @@ proptest! {
         around in "[a-z \"{}\\\\]{0,20}",
         which in proptest::collection::vec(any::<bool>(), 1..8),
     ) {
+        // White space around a secret is no part of it, and what is left may be too short.
+        prop_assume!(secret.trim().chars().count() >= SHORTEST);
         let redactor = Redactor::new([&secret]);
         let once = escaped(&secret, &which);
         let twice = serde_json::to_string(&json!({"a": once})).unwrap();
