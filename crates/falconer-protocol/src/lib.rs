@@ -47,6 +47,7 @@ mod scan;
 mod wire;
 
 pub mod agent;
+pub mod command;
 pub mod content;
 pub mod control;
 pub mod hook;

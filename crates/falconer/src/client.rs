@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use falconer_protocol::TaskId;
+use falconer_protocol::command::SlashCommand;
 use falconer_protocol::control::{
     AccountInfo, AgentInfo, ApplyFlagSettings, CancelAsyncMessage, CancelAsyncMessageResponse,
     ContextUsage, GetContextUsage, HostRequest, InitializeResponse, Interrupt, InterruptResponse,
     McpMessage, McpReconnect, McpSetServers, McpSetServersResponse, McpStatus, McpStatusResponse,
     McpToggle, ModelInfo, RewindFiles, RewindResponse, SetMaxThinkingTokens, SetModel,
-    SetModelResponse, SetPermissionMode, SlashCommand, StopTask,
+    SetModelResponse, SetPermissionMode, StopTask,
 };
 use falconer_protocol::mcp::{McpServerConfig, McpServerStatus};
 use falconer_protocol::permission::PermissionMode;

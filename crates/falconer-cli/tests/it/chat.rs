@@ -54,7 +54,7 @@ fn on_a_terminal_messages_commands_and_answers_share_the_line() {
     let mut terminal = Terminal::start(&place, &format!("chat {flags}"), &[]);
     terminal.expect("/help lists commands");
     terminal.type_in("/qiut\r");
-    terminal.expect("the nearest one is `/quit`");
+    terminal.expect("did you mean `/quit`?");
     terminal.type_in("go\r");
     terminal.expect("run this? ");
     terminal.type_in("y\r");

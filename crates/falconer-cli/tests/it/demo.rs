@@ -69,12 +69,12 @@ fn on_a_terminal_it_asks_and_does_what_is_answered() {
     terminal.type_in("e\n");
     terminal.expect("command: ");
     terminal.type_in("sh test.sh && echo edited\n");
-    terminal.expect("this is what would be done");
+    terminal.expect("this would run");
     terminal.expect("sh test.sh && echo edited");
     terminal.expect("run this? ");
     terminal.type_in("y\n");
     terminal.expect("edited");
-    terminal.expect("Next, with a model");
+    terminal.expect("Next, with a real model");
     assert_eq!(terminal.code(), Some(0));
     assert!(is_clean(&place));
 }

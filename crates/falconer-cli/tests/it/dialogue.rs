@@ -129,7 +129,7 @@ fn a_yes_is_for_once_an_edit_for_another_command_and_a_no_has_a_reason() {
         terminal.type_in("e\r");
         terminal.expect("command: ");
         terminal.type_in("touch edited\r");
-        terminal.expect("this is what would be done");
+        terminal.expect("this would run");
         terminal.expect("run this? ");
         terminal.type_in("y\r");
         terminal.expect("touch one two");
@@ -213,7 +213,7 @@ fn a_plan_is_shown_with_its_wishes_and_approved_or_sent_back() {
             terminal.expect("│ 1. make one");
             terminal.expect("it also asks to do these without further approval");
             terminal.expect("│ Bash: run the tests");
-            terminal.expect("go on with this plan? ");
+            terminal.expect("proceed with this plan? ");
             terminal.type_in(answer);
             if asks {
                 terminal.expect("make this change? ");
@@ -229,7 +229,7 @@ fn a_plan_is_shown_with_its_wishes_and_approved_or_sent_back() {
         }
         let place = Place::new();
         let mut terminal = planned(&place, command, "# First");
-        terminal.expect("go on with this plan? ");
+        terminal.expect("proceed with this plan? ");
         terminal.type_in("n in smaller steps\r");
         terminal.expect("Smaller steps, then.");
         assert_eq!(ended(&mut terminal, command), Some(0), "{command}");

@@ -378,7 +378,7 @@ fn locks_of_runs_that_were_killed_are_removed_and_told() {
     assert_eq!(found["state"], "ok", "{found}");
     let text = found["text"].as_str().unwrap();
     assert!(
-        text.contains("what a run that was killed left is removed"),
+        text.contains("removed what a killed run left behind"),
         "{found}"
     );
     assert_eq!(count(), 0, "{found}");

@@ -232,7 +232,7 @@ fn keys_and_profiles_reach_the_engine_and_flags_count_more() {
     has_owners(&stage, &stage.seen());
     let ran_none = stage.run(&["--profile=none"]);
     assert_eq!(ran_none.code, Some(2), "{}", ran.stderr);
-    assert!(ran_none.stderr.contains("no profile `none`"));
+    assert!(ran_none.stderr.contains("no profile named `none`"));
 }
 
 #[test]

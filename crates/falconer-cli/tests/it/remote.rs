@@ -101,7 +101,7 @@ fn always_makes_a_rule_that_the_server_uses_from_then_on() {
     terminal.type_in("touch it again\r");
     terminal.expect("touch made");
     let answer = terminal.up_to("That is all.");
-    assert!(answer.contains("settled by rule"), "{answer}");
+    assert!(answer.contains("answered by rule"), "{answer}");
     assert!(made(&place));
     let (_, rules) = server.call("GET", "/v1/rules", &Value::Null);
     let rule = &rules["rules"][0];
@@ -198,7 +198,7 @@ fn a_login_link_signs_in_once() {
     let mut terminal = Terminal::start(&place, &format!("login --server {}", server.url()), &[]);
     terminal.expect("/#code=");
     terminal.expect("█");
-    terminal.expect("works on this machine only");
+    terminal.expect("works only on this machine");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_server_that_dies_is_waited_for_and_what_was_open_is_told() {
     let (mut terminal, address) = left_alone(&place);
     let server = Hosted::at(&place, &address, |_| ());
     // The request has expired with the server; nothing has run.
-    terminal.expect("connected again");
+    terminal.expect("reconnected");
     assert!(!made(&place));
     terminal.type_in("hello again\r");
     terminal.expect("I hear you.");
@@ -453,13 +453,13 @@ fn a_changed_configuration_counts_for_the_next_run_and_a_broken_one_for_none() {
     };
     assert!(!denied(&server), "nothing is configured yet");
     std::fs::write(&config, "[run]\ndeny = ['Bash']\n").unwrap();
-    assert!(said.any(|line| line.contains("the configuration has changed")));
+    assert!(said.any(|line| line.contains("configuration changed")));
     assert!(denied(&server), "Bash is denied now");
     std::fs::write(&config, "[run]\ndney = ['Bash']\n").unwrap();
     assert!(said.any(|line| line.contains("`run.deny`") && line.contains("the one before stays")));
     assert!(denied(&server), "the rule before stays");
     std::fs::remove_file(&config).unwrap();
-    assert!(said.any(|line| line.contains("the configuration has changed")));
+    assert!(said.any(|line| line.contains("configuration changed")));
     assert!(!denied(&server), "there is no rule any more");
     // A project narrows, in a server too.
     std::fs::write(

@@ -238,7 +238,7 @@ fn a_command_can_be_edited_before_it_runs() {
     terminal.type_in("e\n");
     terminal.expect("command: ");
     terminal.type_in("touch edited\n");
-    terminal.expect("this is what would be done");
+    terminal.expect("this would run");
     terminal.expect("run this? ");
     terminal.type_in("y\n");
     terminal.expect("tokens in");

@@ -281,7 +281,7 @@ fn a_line_typed_for_one_question_does_not_answer_the_next() {
     terminal.expect("│ touch two");
     terminal.expect("run this? ");
     terminal.type_in("\r");
-    terminal.expect("not taken: it was typed before this question could be read");
+    terminal.expect("ignored: typed before this question was shown");
     terminal.expect("run this? ");
     assert_eq!(server.request()["state"], "pending");
     terminal.type_in("y\r");
@@ -330,7 +330,7 @@ fn an_approval_without_a_terminal_needs_the_digest_of_what_was_listed() {
             refused.stdout
         );
         assert!(
-            refused.stderr.contains("only by its digest"),
+            refused.stderr.contains("needs its digest"),
             "{}",
             refused.stderr
         );

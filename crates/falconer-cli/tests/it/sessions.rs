@@ -108,7 +108,7 @@ fn sessions_are_copied_renamed_and_deleted() {
         Some(2)
     );
     let mut terminal = Terminal::start(&place, &format!("sessions delete {id}"), &[]);
-    terminal.expect("for good? [y/N] ");
+    terminal.expect("[y/N] ");
     terminal.type_in("n\n");
     terminal.expect("kept");
     assert_eq!(terminal.code(), Some(0));

@@ -1,7 +1,7 @@
 //! Commands that work without a terminal: `/clear`, `/context`, `/cost`, `/usage`, `/model`.
 
 use falconer_protocol::SessionId;
-use falconer_protocol::control::SlashCommand;
+use falconer_protocol::command::SlashCommand;
 use falconer_protocol::hook::HookEvent;
 use falconer_protocol::message::{
     AssistantMessage, ContextReport, LocalCommandOutcome, LocalCommandRun,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{AccountInfo, AgentInfo, ModelInfo, SlashCommand};
+use super::{AccountInfo, AgentInfo, ModelInfo};
 use crate::agent::AgentDefinition;
+use crate::command::SlashCommand;
 use crate::hook::{HookEvent, HookMatcher};
 use crate::mcp::McpToolPolicy;
 use crate::number::Number;

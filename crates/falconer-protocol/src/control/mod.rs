@@ -31,7 +31,7 @@ pub use host::{
     SetMaxThinkingTokens, SetMcpPermissionModeOverride, SetModel, SetPermissionMode, SideQuestion,
     StopTask, UpdateSettings,
 };
-pub use info::{AccountInfo, AgentInfo, ModelInfo, SlashCommand};
+pub use info::{AccountInfo, AgentInfo, ModelInfo};
 pub use initialize::{
     FeedbackMode, InitializeRequest, InitializeResponse, PluginConfig, SdkMcpServerConfig,
     SdkMcpServerManifest,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{AgentInfo, ModelInfo, SlashCommand};
+use super::{AgentInfo, ModelInfo};
+use crate::command::SlashCommand;
 use crate::id::MessageUuid;
 use crate::mcp::McpServerStatus;
 use crate::permission::{PermissionBehavior, PermissionMode};

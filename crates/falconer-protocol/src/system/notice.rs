@@ -1,6 +1,6 @@
 //! Things the user may want to know.
 
-use crate::control::SlashCommand;
+use crate::command::SlashCommand;
 use crate::id::{AgentId, MessageUuid, RequestId, SessionId, ToolUseId};
 use crate::number::Number;
 use crate::permission::DecisionReasonType;

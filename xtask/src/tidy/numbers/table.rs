@@ -73,7 +73,10 @@ pub(super) const NUMBERS: &[Number] = &[
         " write_time: ",
         &[
             (SECURITY, "takes nothing for {} s is cut"),
-            ("docs/server.md", "reads nothing for {} seconds is disconnected"),
+            (
+                "docs/server.md",
+                "reads nothing for {} seconds is disconnected",
+            ),
         ],
     ),
     number(SERVER, " ping: ", &[("docs/server.md", "every {} seconds")]),
