@@ -176,7 +176,7 @@ fn a_store_that_cannot_be_read_hides_no_files_and_is_told() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("say something"), "{}", ran.stdout);
     assert!(
-        ran.stderr.contains("cannot be used") && ran.stderr.contains("hint: restore"),
+        ran.stderr.contains("failed to use the store") && ran.stderr.contains("hint: restore"),
         "{}",
         ran.stderr
     );

@@ -51,14 +51,14 @@ fn wrong_usage_is_code_2_and_a_missing_setup_code_3() {
             2,
             "acceptEdits",
         ),
-        (&["run"], 2, "no prompt was given"),
+        (&["run"], 2, "no prompt given"),
         (&["run", "x", "--deadline", "1d"], 2, "use s, m or h"),
         (&["run", "x", "--fork"], 2, "--continue"),
         (&["run", "x", "--json", "--quiet"], 2, "--quiet"),
         (&["run", "x", "--file", "y"], 2, "--file"),
         (&["run", "--file", "missing.md"], 3, "missing.md"),
         (&["run", "x", "--attach", "missing.png"], 3, "missing.png"),
-        (&["run", "x", "--continue"], 6, "there is no session"),
+        (&["run", "x", "--continue"], 6, "no session to continue"),
         (&["config", "get", "run.modle"], 2, "`run.model`"),
         (
             &[
