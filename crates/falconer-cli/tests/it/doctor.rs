@@ -69,7 +69,7 @@ fn what_is_missing_fails_with_a_fix() {
         (
             "account",
             "failed",
-            "nothing to authenticate",
+            "no credentials found",
             Box::new(|_, command| {
                 command.env_remove("ANTHROPIC_API_KEY");
             }),
@@ -85,7 +85,7 @@ fn what_is_missing_fails_with_a_fix() {
         (
             "account",
             "failed",
-            "nothing to authenticate",
+            "no credentials found",
             Box::new(|_, command| {
                 command.env("ANTHROPIC_API_KEY", "wrong");
             }),
@@ -186,7 +186,7 @@ fn what_is_missing_fails_with_a_fix() {
         (
             "sandbox",
             "ok",
-            "socat is there",
+            "socat is installed",
             Box::new(|place, command| {
                 let path = programs(place, &[("bwrap", "exit 0"), ("socat", "exit 0")]);
                 command.env("PATH", path);
