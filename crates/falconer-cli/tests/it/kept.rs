@@ -181,7 +181,7 @@ fn a_store_that_cannot_be_used_is_told_and_only_a_fault_if_it_was_named() {
     std::fs::create_dir_all(usual(&place)).unwrap();
     let ran = piped(&place, &["hi", "--quiet"]);
     assert_eq!((ran.code, &*ran.stdout), (Some(0), "Hello.\n"));
-    let note = "note: the session is not kept where a server sees it: failed to open the store";
+    let note = "note: servers will not see this session: failed to open the store";
     assert!(ran.stderr.starts_with(note), "{}", ran.stderr);
     let named = usual(&place);
     let ran = piped(&place, &["hi", "--store", named.to_str().unwrap()]);
