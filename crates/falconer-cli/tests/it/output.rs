@@ -18,7 +18,7 @@ fn said(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> String
         (r"--resume [0-9a-f]{8}", "--resume [id]"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d", "[time]"),
         (r"done in \S+ s", "done in [n] s"),
-        (r"\d+ MiB are free at \S+", "[n] MiB are free at [place]"),
+        (r"\d+ MiB free at \S+", "[n] MiB free at [place]"),
         (r"\d[\d,.k]* tokens in", "[n] tokens in"),
         (r"falconer-demo-\w+", "falconer-demo-[x]"),
         (
