@@ -295,7 +295,7 @@ fn the_state_directory_is_private_or_refused() {
     let ran = run(&mut command, "");
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("others may write to it"),
+        ran.stderr.contains("other users can write to it"),
         "{}",
         ran.stderr
     );
