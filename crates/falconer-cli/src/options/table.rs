@@ -37,7 +37,7 @@ const fn native(honours: super::Honours, mut row: Row) -> Row {
 #[rustfmt::skip]
 pub(super) const TABLE: &[Row] = &[
     // Engine and model.
-    around(row("engine", &["engine", "shared_engine", "new", "spec.new", "spec.options", "spec.about"],
+    around(row("engine", &["engine", "shared_engine", "new", "spec.new", "spec.engine", "spec.options", "spec.about"],
         [By(&["--engine"]), By(&["run.engine"]), By(&["engine"])])),
     around(row("scripted model", &[],
         [By(&["--scenario"]), Not("for demonstrations"), Not("`falconer serve --engine-scenario`")])),

@@ -223,7 +223,7 @@ fn on_a_terminal_without_an_editor_the_first_answer_counts_and_an_early_one_does
 fn viewed(terminal: &mut Terminal) -> String {
     let mut seen = String::new();
     loop {
-        let (which, before) = terminal.first_of(&["q to leave: ", "make this change? "]);
+        let (which, before) = terminal.first_of(&["q to quit: ", "make this change? "]);
         seen += &before;
         if which == 1 {
             return seen;
@@ -277,7 +277,7 @@ fn a_line_typed_for_one_question_does_not_answer_the_next() {
     let first = server.request();
     let answered = answer(&server, &first, &json!({"type": "deny", "message": "no"}));
     assert_eq!(answered["request"]["decision"]["shown"], "api");
-    terminal.expect("settled by");
+    terminal.expect("answered by");
     terminal.expect("│ touch two");
     terminal.expect("run this? ");
     terminal.type_in("\r");

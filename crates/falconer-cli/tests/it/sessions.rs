@@ -308,7 +308,7 @@ fn init_says_what_it_found_writes_once_and_ends_with_a_command_that_works() {
     let mut command = place.falconer();
     command.arg("init").env("ANTHROPIC_API_KEY", "sk-ant-none");
     let ran = run(&mut command, "");
-    assert!(ran.stdout.contains("stays as it is"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("is unchanged"), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("native (auto: claude is not installed"),
         "{}",

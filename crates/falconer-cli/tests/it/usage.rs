@@ -6,7 +6,7 @@ use crate::program::{Place, run};
 fn without_arguments_the_next_step_is_told() {
     let ran = run(&mut Place::new().falconer(), "");
     assert_eq!(ran.code, Some(0));
-    for text in ["falconer demo", "falconer init", "No key"] {
+    for text in ["falconer demo", "falconer init", "Found no API key"] {
         assert!(ran.stdout.contains(text), "{}", ran.stdout);
     }
     let key = ("ANTHROPIC_API_KEY", "sk-ant-none");
