@@ -159,7 +159,7 @@ test("a long command is allowed after all of it was seen, and denied at once", a
   await (await card(session)).focus();
   await page.keyboard.press("a");
   assert.deepEqual(await resolutions(session), []);
-  await page.getByText("Look at all of what is asked to allow it.").waitFor();
+  await page.getByText("View the whole request to allow it.").waitFor();
   await page.screenshot({ path: path.join(artefacts, "guard-unread.png") });
   await page.locator(".card .command").evaluate((one) => one.scrollTo(0, one.scrollHeight));
   await page.waitForTimeout(900);
